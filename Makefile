@@ -1,0 +1,97 @@
+# Everything a newcomer needs: `make demo` and `make test` do all the set-up themselves.
+# A second run is quick: what is installed is remembered by stamp files inside the environment.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Tests run in that many processes.
+WORKERS ?= auto
+PYTEST_ARGS ?=
+export PYTHON
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+export HYPOTHESIS_PROFILE ?= ci
+
+# Quiet down to errors, which still show.
+PIP := $(BIN)/python -m pip -qq
+RUN_READY := $(VENV)/.run-ready
+TEST_READY := $(VENV)/.test-ready
+# Our own package is installed in place; the lock already holds all it needs to be built.
+INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint style types contracts tests docs bench bench-quick system lock clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(RUN_READY)  ## set up, compare all policies on a bundled scenario, write an HTML report
+	@$(BIN)/penstock demo
+
+test: system lint tests docs bench-quick  ## set up everything and check everything (what .ci/run does)
+	@echo "all checks passed"
+
+lint: style types contracts  ## ruff, mypy --strict and the import contracts
+
+style: $(TEST_READY)
+	@echo "style …"
+	@$(BIN)/ruff check --quiet .
+
+types: $(TEST_READY)
+	@echo "types …"
+	@$(BIN)/mypy --no-error-summary
+
+contracts: $(TEST_READY)
+	@echo "import contracts …"
+	@$(BIN)/lint-imports
+
+tests: $(TEST_READY)  ## the tests alone (PYTEST_ARGS="-k engine" chooses some)
+	@echo "tests …"
+	@$(BIN)/python -m pytest --quiet --slow -n $(WORKERS) $(PYTEST_ARGS)
+
+docs: $(TEST_READY)  ## build the site into build/site
+	@echo "docs …"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+bench: $(TEST_READY) system  ## measure speed against a C loop and SimGrid
+	@echo "benchmarks …"
+	@$(BIN)/python -m benchmarks
+
+bench-quick: $(TEST_READY)
+	@echo "benchmarks, quick …"
+	@$(BIN)/python -m benchmarks --quick
+
+system:
+	@echo "system packages …"
+	@scripts/system-packages.sh
+
+lock: $(BIN)/python  ## choose new versions of everything for requirements/*.txt
+	@echo "lock …"
+	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(PIP) install uv
+	@$(BIN)/python -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --custom-compile-command "make lock" \
+		--extra all --group build --group test --group docs --output-file requirements/test.txt pyproject.toml
+	@$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --custom-compile-command "make lock" --constraint requirements/test.txt \
+		--extra all --group build --output-file requirements/run.txt pyproject.toml
+
+clean:  ## remove the environment and all that was built
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	@echo "environment …"
+	@scripts/make-venv.sh $(VENV)
+
+$(RUN_READY): requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "packages to run penstock …"
+	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(INSTALL_PENSTOCK)
+	@touch $@
+
+# The test set contains the run-time set, in the same versions.
+$(TEST_READY): requirements/test.txt pyproject.toml | $(BIN)/python
+	@echo "packages to test penstock …"
+	@$(PIP) install --require-hashes -r requirements/test.txt
+	@$(INSTALL_PENSTOCK)
+	@touch $(RUN_READY) $@

@@ -1,0 +1,1 @@
+"""What is promised about speed, as ratios measured in one run."""

@@ -1,0 +1,1 @@
+"""Programs that penstock is measured against, and the code that builds and runs them."""

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Install what the full test run uses beyond Python: a browser, a compiler, and SimGrid to measure against.
+# None of it is essential, so what cannot be installed is named, and the tests that need it are skipped.
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+source "$here/apt.sh"
+
+have() {
+    case "$1" in
+        libsimgrid-dev) [ -e /usr/include/simgrid/s4u.hpp ] || [ -e /usr/local/include/simgrid/s4u.hpp ] ;;
+        *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+purpose() {
+    case "$1" in
+        chromium) echo "the browser tests of the report" ;;
+        gcc) echo "the C loop of the benchmarks" ;;
+        g++ | libsimgrid-dev) echo "the SimGrid peer of the benchmarks" ;;
+    esac
+}
+
+obstacle="$(apt_obstacle)"
+for package in chromium gcc g++ libsimgrid-dev; do
+    have "$package" && continue
+    if [ -n "$obstacle" ]; then
+        echo "  $package is missing and not installed: $obstacle; skipped: $(purpose "$package")"
+    elif apt_install "$package" 2>/dev/null; then
+        echo "  $package installed"
+    else
+        echo "  $package is missing and apt-get could not install it; skipped: $(purpose "$package")"
+    fi
+done

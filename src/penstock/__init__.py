@@ -1,0 +1,50 @@
+"""Penstock decides who may do I/O when, and at which rate: simulate, compare and bound I/O sharing policies.
+
+>>> import penstock
+>>> scenario = penstock.generate("example-1", m=4)
+>>> penstock.simulate(scenario, sharing="fcfs").sharing
+'fcfs'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.decision import decide
+    from penstock.errors import PenstockError
+    from penstock.metrics.result import Result
+    from penstock.model import Scenario, load, save
+    from penstock.runs import compare, simulate
+    from penstock.workloads import generate
+
+# Imported when first used: `import penstock` and `penstock --help` must not wait for Numba.
+_HOME = {
+    "PenstockError": "errors",
+    "Result": "metrics.result",
+    "Scenario": "model",
+    "compare": "runs",
+    "decide": "decision",
+    "generate": "workloads",
+    "load": "model",
+    "save": "model",
+    "simulate": "runs",
+}
+
+__all__ = ["PenstockError", "Result", "Scenario", "compare", "decide", "generate", "load", "save", "simulate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("penstock")
+    if name not in _HOME:
+        raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+    value = getattr(import_module(f"penstock.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

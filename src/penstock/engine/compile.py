@@ -1,0 +1,173 @@
+"""From a scenario to a Program: loops unrolled, noise drawn, empty phases dropped, computes merged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from penstock.engine.program import Floats, Program
+from penstock.errors import InvalidScenario
+from penstock.model import FOREVER, Application, Compute, Phase, Platform, Read, Repeat, Scenario, Trace
+from penstock.model.trace import COMPUTE, READ, WRITE
+
+MOST_PHASES = 50_000_000
+
+
+class _Flat(NamedTuple):
+    """Phases one after the other; `whole` is False if the listing goes on beyond them."""
+
+    kind: np.ndarray
+    amount: Floats
+    whole: bool
+
+    def seconds(self, rate: Floats) -> Floats:
+        """How long each takes alone, `rate` being progress per unit for each kind."""
+        return self.amount / rate[self.kind]
+
+
+_NOTHING = _Flat(np.zeros(0, np.int8), np.zeros(0), True)
+
+
+def compile_scenario(scenario: Scenario) -> Program:
+    """Everything the engine needs, in arrays."""
+    platform, window = scenario.platform, scenario.window
+    if platform.bandwidth is None:
+        raise InvalidScenario("platform.bandwidth is missing; sharing needs the total bandwidth, as in bandwidth: 160 GB/s")
+    begin, end = (window.begin, window.end) if window else (0.0, math.inf)
+    release = np.array([application.release for application in scenario.applications], dtype=np.float64)
+    start = np.maximum(begin, release)
+    chains = [
+        _chain(application, index, scenario, end - start[index]) for index, application in enumerate(scenario.applications)
+    ]
+    return Program(
+        names=tuple(application.name for application in scenario.applications),
+        capacity=float(platform.bandwidth),
+        begin=begin,
+        end=end,
+        nodes=np.array([application.nodes for application in scenario.applications], dtype=np.float64),
+        release=release,
+        progress=np.array([_progress(application, begin) for application in scenario.applications]),
+        start=start,
+        first=np.cumsum([0] + [chain.volume.size for chain in chains]),
+        work=np.concatenate([chain.work for chain in chains]),
+        volume=np.concatenate([chain.volume for chain in chains]),
+        limit=np.concatenate([chain.limit for chain in chains]),
+        tail=np.array([chain.tail for chain in chains]),
+        endless=np.array([chain.endless for chain in chains]),
+    )
+
+
+def limits(application: Application, platform: Platform) -> tuple[float, float]:
+    """The caps (read, write) in bytes/s: its own, else what its nodes can drive; never above the whole bandwidth."""
+    most = platform.bandwidth or math.inf
+    own = application.bandwidth
+    if own is None:
+        own = application.nodes * platform.node_bandwidth if platform.node_bandwidth is not None else most
+    return min(most, application.read_bandwidth or own), min(most, application.write_bandwidth or own)
+
+
+class _Chain(NamedTuple):
+    work: Floats
+    volume: Floats
+    limit: Floats
+    tail: float
+    endless: bool
+
+
+def _progress(application: Application, begin: float) -> float:
+    if application.progress is not None:
+        return application.progress
+    return max(0.0, begin - application.release)
+
+
+def _chain(application: Application, index: int, scenario: Scenario, horizon: float) -> _Chain:
+    """One application's operations, as far as it could get in `horizon` seconds alone."""
+    read, write = limits(application, scenario.platform)
+    rate = np.array([1.0, read, write])
+    reach = horizon
+    # Noise may shorten what was unrolled to less than the horizon: then unroll twice as much.
+    while True:
+        flat = _disturbed(_unroll(application, rate, reach), scenario.noise, scenario.seed, index)
+        if flat.whole or flat.seconds(rate).sum() > horizon * (1.0 + 1e-6):
+            return _operations(flat, rate)
+        reach = 2.0 * reach
+
+
+def _unroll(application: Application, rate: Floats, reach: float) -> _Flat:
+    if isinstance(application.phases, Trace):
+        return _Flat(application.phases.kind, application.phases.amount, True)
+    flat = _flatten(application.phases, rate, reach * (1.0 + 1e-6) + 1e-300)
+    if flat.kind.size > MOST_PHASES:
+        raise InvalidScenario(_too_long(application.name, flat.kind.size))
+    return flat
+
+
+def _too_long(name: str, phases: float) -> str:
+    return f"application {name!r} unrolls to {phases:.3g} phases; at most {MOST_PHASES:,} are simulated"
+
+
+def _flatten(phases: Sequence[Phase], rate: Floats, reach: float) -> _Flat:
+    """Unroll until more than `reach` seconds of dedicated time are there, or the listing ends."""
+    parts: list[_Flat] = []
+    for phase in phases:
+        part = _flatten_repeat(phase, rate, reach) if isinstance(phase, Repeat) else _leaf(phase)
+        parts.append(part)
+        reach -= part.seconds(rate).sum()
+        if reach < 0.0 or not part.whole:
+            return _joined(parts, whole=part.whole and phase is phases[-1])
+    return _joined(parts, whole=True)
+
+
+def _leaf(phase: Compute | Read | object) -> _Flat:
+    if isinstance(phase, Compute):
+        kind, amount = COMPUTE, phase.compute
+    elif isinstance(phase, Read):
+        kind, amount = READ, phase.read
+    else:
+        kind, amount = WRITE, phase.write  # type: ignore[attr-defined]
+    return _Flat(np.array([kind], np.int8), np.array([amount]), True)
+
+
+def _flatten_repeat(phase: Repeat, rate: Floats, reach: float) -> _Flat:
+    body = _flatten(phase.phases, rate, reach)
+    if not body.whole:
+        return body
+    seconds = body.seconds(rate).sum()
+    wanted = math.inf if phase.repeat == FOREVER else phase.repeat
+    needed = reach / seconds + 1.0 if seconds > 0.0 else math.inf
+    times = min(wanted, math.ceil(needed) if math.isfinite(needed) else math.inf)
+    if times * body.kind.size > MOST_PHASES:
+        raise InvalidScenario(
+            f"a repeat unrolls to {times * body.kind.size:.3g} phases; at most {MOST_PHASES:,} are simulated"
+        )
+    return _Flat(np.tile(body.kind, int(times)), np.tile(body.amount, int(times)), times == wanted)
+
+
+def _joined(parts: list[_Flat], whole: bool) -> _Flat:
+    if len(parts) == 1:
+        return parts[0]._replace(whole=whole)
+    kind = np.concatenate([part.kind for part in parts])
+    return _Flat(kind, np.concatenate([part.amount for part in parts]), whole)
+
+
+def _disturbed(flat: _Flat, noise: float, seed: int, index: int) -> _Flat:
+    """Every phase times 1 + U[-ν, ν], one draw per listed phase: the same whatever the policy."""
+    if noise == 0.0:
+        return flat
+    factor = 1.0 + np.random.default_rng([seed, index]).uniform(-noise, noise, flat.amount.size)
+    return flat._replace(amount=flat.amount * factor)
+
+
+def _operations(flat: _Flat, rate: Floats) -> _Chain:
+    """Pairs of (compute before, I/O): the engine's form."""
+    filled = flat.amount > 0.0
+    kind, amount = flat.kind[filled], flat.amount[filled]
+    places = np.flatnonzero(kind != COMPUTE)
+    compute = np.where(kind == COMPUTE, amount, 0.0)
+    # Sum the computes between two operations; a cumulated sum would lose digits over a long trace.
+    edges = np.concatenate([[0], places + 1])
+    sums = np.add.reduceat(np.concatenate([compute, [0.0]]), edges)
+    return _Chain(sums[:-1], amount[places], rate[kind[places]], float(sums[-1]), not flat.whole)

@@ -1,0 +1,299 @@
+"""The fluid event loop. Between events all rates are constant; at an event the policy sets them anew.
+
+Compute ends are known when they start and never move, so they wait in a heap. Active transfers lie side by side in
+the arrays of the View; their completions follow from the rates in force. All that happens within 1e-9 of an instant,
+relative, happens at it: first everything is applied, then the policy decides once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from penstock.engine.heap import pop, push
+from penstock.engine.program import Floats
+from penstock.engine.state import (
+    ACTIVE,
+    CHAINS,
+    CULPRIT,
+    EVENTS,
+    NOW,
+    SEGMENTS,
+    SEGMENTS_TYPE,
+    STATE,
+    TICK,
+    WAITING,
+    Chains,
+    Segments,
+    State,
+)
+from penstock.kernels import inlined, kernel, total
+from penstock.sharing.policy import Decide
+from penstock.sharing.view import POLICY, RATES, VIEW, View
+
+SAME = 1e-9
+_F = types.float64[::1]
+
+# How `run` came to stop.
+DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, NEGATIVE_RATE, RATE_ABOVE_LIMIT, TOO_MUCH, NOT_A_NUMBER = range(9)
+
+
+@inlined
+def rows_in_use(view: View, now: float, active: int) -> View:
+    """What the policy sees: the first `active` rows of every column."""
+    return View(
+        now,
+        view.begin,
+        view.end,
+        view.capacity,
+        view.application[:active],
+        view.nodes[:active],
+        view.limit[:active],
+        view.remaining[:active],
+        view.posted[:active],
+        view.release[:active],
+        view.progress[:active],
+        view.omega[:active],
+        view.rate[:active],
+        view.settings,
+        view.memory,
+        view.key[:active],
+        view.rows[:active],
+    )
+
+
+@inlined
+def _post(chains: Chains, state: State, view: View, application: int, now: float) -> None:
+    """Make the operation that `application` has reached a new row of the View."""
+    row = state.counts[ACTIVE]
+    state.counts[ACTIVE] = row + 1
+    operation = state.operation[application]
+    view.application[row] = application
+    view.nodes[row] = chains.nodes[application]
+    view.limit[row] = chains.limit[operation]
+    view.remaining[row] = chains.volume[operation]
+    view.posted[row] = now
+    view.release[row] = chains.release[application]
+    view.progress[row] = state.done[application]
+    iterations = state.iterations[application]
+    view.omega[row] = state.iteration_seconds[application] / iterations if iterations > 0.0 else np.nan
+    view.rate[row] = 0.0
+    state.segment_start[row] = now
+
+
+@inlined
+def _drop(view: View, state: State, row: int) -> None:
+    """Remove a row: the last one takes its place."""
+    last = state.counts[ACTIVE] - 1
+    state.counts[ACTIVE] = last
+    view.application[row] = view.application[last]
+    view.nodes[row] = view.nodes[last]
+    view.limit[row] = view.limit[last]
+    view.remaining[row] = view.remaining[last]
+    view.posted[row] = view.posted[last]
+    view.release[row] = view.release[last]
+    view.progress[row] = view.progress[last]
+    view.omega[row] = view.omega[last]
+    view.rate[row] = view.rate[last]
+    state.segment_start[row] = state.segment_start[last]
+
+
+@inlined
+def _enter(chains: Chains, state: State, view: View, application: int, operation: int, now: float) -> None:
+    """Start what leads to `operation`: its compute, the operation itself if there is none, or the tail."""
+    state.operation[application] = operation
+    if operation < chains.first[application + 1]:
+        work = chains.work[operation]
+        if work > SAME * now:
+            state.since[application] = now
+            waiting = state.counts[WAITING]
+            push(state.heap_time, state.heap_application, waiting, now + work, application)
+            state.counts[WAITING] = waiting + 1
+        else:
+            state.compute_done[application] += work
+            state.done[application] += work
+            _post(chains, state, view, application, now)
+    else:
+        state.since[application] = now
+        tail = chains.tail[application]
+        # The end of a last compute is no event: its time is settled here.
+        if chains.endless[application] == 0 and now + tail <= chains.end * (1.0 + SAME):
+            state.completion[application] = min(now + tail, chains.end)
+            state.compute_done[application] += tail
+            state.done[application] += tail
+
+
+@inlined
+def _record(segments: Segments, state: State, view: View, row: int, now: float) -> None:
+    """Close the segment of `row` at its present rate."""
+    if segments.start.size > 0 and now > state.segment_start[row]:
+        slot = state.counts[SEGMENTS]
+        state.counts[SEGMENTS] = slot + 1
+        segments.application[slot] = view.application[row]
+        segments.start[slot] = state.segment_start[row]
+        segments.stop[slot] = now
+        segments.rate[slot] = view.rate[row]
+    state.segment_start[row] = now
+
+
+@inlined
+def _complete(chains: Chains, state: State, view: View, segments: Segments, row: int, now: float) -> None:
+    """The operation of `row` is over: credit it exactly and go on to what follows."""
+    _record(segments, state, view, row, now)
+    application = view.application[row]
+    operation = state.operation[application]
+    seconds = chains.volume[operation] / chains.limit[operation]
+    state.transferred[application] += chains.volume[operation]
+    state.done[application] += seconds
+    if operation > chains.first[application] or chains.work[operation] > 0.0:
+        state.iterations[application] += 1.0
+        state.iteration_seconds[application] += chains.work[operation] + seconds
+    _drop(view, state, row)
+    _enter(chains, state, view, application, operation + 1, now)
+
+
+@inlined
+def _wake(chains: Chains, state: State, view: View, now: float) -> None:
+    """Take the first of the heap: a release, or a compute that leads to an operation."""
+    application = state.heap_application[0]
+    pop(state.heap_time, state.heap_application, state.counts[WAITING])
+    state.counts[WAITING] -= 1
+    operation = state.operation[application]
+    if operation < 0:
+        _enter(chains, state, view, application, chains.first[application], now)
+    else:
+        state.compute_done[application] += chains.work[operation]
+        state.done[application] += chains.work[operation]
+        _post(chains, state, view, application, now)
+
+
+@kernel(types.float64(_F, _F, types.int64), fastmath={"nnan", "nsz"})
+def _soonest(remaining: Floats, rate: Floats, active: int) -> float:
+    """Seconds to the first completion; a rate of 0 takes forever. Apart, so that the compiler may use vectors."""
+    soonest = np.inf
+    for row in range(active):
+        seconds = remaining[row] / rate[row]
+        soonest = min(soonest, seconds)
+    return soonest
+
+
+@kernel(types.int64(_F, _F, types.int64))
+def _improper(rates: Floats, limit: Floats, active: int) -> int:
+    """How many rates are not between 0 and the limit."""
+    count = 0
+    for row in range(active):
+        count += not 0.0 <= rates[row] <= limit[row] * (1.0 + SAME)
+    return count
+
+
+@inlined
+def _refuse(view: View, state: State, rates: Floats) -> int:
+    """Which rule a decision breaks, and where."""
+    for row in range(state.counts[ACTIVE]):
+        if not 0.0 <= rates[row] <= view.limit[row] * (1.0 + SAME):
+            state.counts[CULPRIT] = row
+            return NEGATIVE_RATE if rates[row] < 0.0 else RATE_ABOVE_LIMIT if rates[row] > 0.0 else NOT_A_NUMBER
+    return TOO_MUCH
+
+
+@inlined
+def _accept(view: View, state: State, segments: Segments, rates: Floats, now: float) -> bool:
+    """Put the rates of a decision in force, if they are proper."""
+    active = state.counts[ACTIVE]
+    if _improper(rates, view.limit, active) > 0 or total(rates, active) > view.capacity * (1.0 + SAME):
+        return False
+    for row in range(active):
+        if segments.start.size > 0 and rates[row] != view.rate[row]:
+            _record(segments, state, view, row, now)
+        view.rate[row] = rates[row]
+    return True
+
+
+@kernel(types.int64(_F, _F, _F, _F, types.int64, types.float64, types.float64))
+def _move(
+    remaining: Floats, progress: Floats, rate: Floats, limit: Floats, active: int, passed: float, nearly: float
+) -> int:
+    """Let `passed` seconds go by for all transfers; return how many are over, or would be in `nearly` seconds."""
+    over = 0
+    for row in range(active):
+        moved = rate[row] * passed
+        remaining[row] -= moved
+        progress[row] += moved / limit[row]
+        over += remaining[row] <= rate[row] * nearly
+    return over
+
+
+@inlined
+def _advance(chains: Chains, state: State, view: View, segments: Segments, now: float, then: float) -> None:
+    """Move all transfers from `now` to `then`, and apply all that happens there."""
+    nearly = SAME * then
+    active = state.counts[ACTIVE]
+    if _move(view.remaining, view.progress, view.rate, view.limit, active, then - now, nearly) > 0:
+        for row in range(active - 1, -1, -1):
+            if view.remaining[row] <= view.rate[row] * nearly:
+                _complete(chains, state, view, segments, row, then)
+    while state.counts[WAITING] > 0 and state.heap_time[0] <= then + nearly:
+        _wake(chains, state, view, then)
+
+
+@kernel(
+    types.int64(
+        CHAINS, STATE, VIEW, POLICY, SEGMENTS_TYPE, RATES, types.float64, types.int64, types.boolean, types.boolean
+    )
+)
+def run(
+    chains: Chains,
+    state: State,
+    view: View,
+    policy: Decide,
+    segments: Segments,
+    rates: Floats,
+    tick: float,
+    budget: int,
+    pausing: bool,
+    resuming: bool,
+) -> int:
+    """Go on until the end, until `budget` events have passed, or, `pausing`, until a decision is needed.
+
+    After a pause the caller puts its rates into `rates` and calls again with `resuming`.
+    """
+    now = state.clock[NOW]
+    status = BUDGET_SPENT
+    while status == BUDGET_SPENT and budget > 0:
+        active = state.counts[ACTIVE]
+        soonest = np.inf
+        if active > 0:
+            if pausing and not resuming:
+                status = PAUSED
+                break
+            if not pausing:
+                rates[:active] = 0.0
+                policy(rows_in_use(view, now, active), rates[:active])
+            resuming = False
+            if not _accept(view, state, segments, rates, now):
+                status = _refuse(view, state, rates)
+                break
+            soonest = _soonest(view.remaining, view.rate, active)
+        then = min(now + soonest, chains.end)
+        if state.counts[WAITING] > 0:
+            then = min(then, state.heap_time[0])
+        if tick > 0.0:
+            then = min(then, chains.begin + state.clock[TICK] * tick)
+        if then == np.inf:
+            status = STALLED if active > 0 else DONE
+            break
+        if then * (1.0 + SAME) >= chains.end:
+            then = chains.end
+            status = DONE
+        _advance(chains, state, view, segments, now, then)
+        now = then
+        if tick > 0.0 and chains.begin + state.clock[TICK] * tick <= now * (1.0 + SAME):
+            state.clock[TICK] = np.floor((now * (1.0 + SAME) - chains.begin) / tick) + 1.0
+        state.counts[EVENTS] += 1
+        budget -= 1
+        if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] == 0:
+            status = DONE
+        elif status == BUDGET_SPENT and 0 < segments.start.size < state.counts[SEGMENTS] + 2 * state.since.size:
+            status = ROOM_SPENT
+    state.clock[NOW] = now
+    return status

@@ -1,0 +1,40 @@
+"""A scenario compiled into flat arrays: all that the engine, the metrics and the bounds read.
+
+Every application becomes a chain of operations, each `work` seconds of compute followed by `volume` bytes of I/O,
+and a `tail` of compute after the last one. Empty phases are gone, neighbouring computes are merged, loops are
+unrolled (inside a window only as far as a dedicated run could get), noise is applied.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Program(NamedTuple):
+    """`m` applications and their `k` operations; operations of application i are `first[i] : first[i + 1]`."""
+
+    names: tuple[str, ...]
+    capacity: float  # B, bytes/s
+    begin: float  # T_begin; 0 without a window
+    end: float  # T_end; infinity without a window
+    nodes: Floats  # m: p_i
+    release: Floats  # m: tau_i
+    progress: Floats  # m: ideal progress, in seconds, made before `start`
+    start: Floats  # m: max(begin, release), when the first listed phase starts
+    first: Ints  # m + 1: where an application's operations start
+    work: Floats  # k: compute seconds right before the operation, may be 0
+    volume: Floats  # k: bytes, > 0
+    limit: Floats  # k: cap of this operation in bytes/s, already clipped to capacity
+    tail: Floats  # m: compute seconds after the last operation, 0 if none
+    endless: NDArray[np.bool_]  # m: the phases listed reach beyond what was unrolled (it cannot finish in the window)
+
+    @property
+    def windowed(self) -> bool:
+        """Whether the run stops at `end` instead of going to completion."""
+        return bool(np.isfinite(self.end))

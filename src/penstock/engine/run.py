@@ -1,0 +1,219 @@
+"""The Python face of the loop: prepare the arrays, let a policy run compiled or plain, turn refusals into sentences."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from penstock.engine import loop
+from penstock.engine.program import Floats, Program
+from penstock.engine.state import (
+    ACTIVE,
+    CULPRIT,
+    EVENTS,
+    NOW,
+    SEGMENTS,
+    Segments,
+    State,
+    chains_of,
+    initial_state,
+    initial_view,
+    no_segments,
+    segments_room,
+)
+from penstock.engine.timeline import Timeline
+from penstock.errors import PolicyError
+from penstock.kernels import kernel
+from penstock.sharing.policy import Outlook, Sharing
+from penstock.sharing.view import DECIDE, View
+
+Progress = Callable[[float, int], None]  # (simulated time, events so far)
+
+_CHUNK = 200_000
+# The plain function: arrays that a kernel slices must not leave it, they are not counted there.
+_rows_in_use = loop.rows_in_use.py_func  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened to each application between the start of the run and its end."""
+
+    end: float
+    events: int
+    seconds: float
+    compute_done: Floats
+    transferred: Floats
+    io_seconds: Floats  # transferred bytes at full rate
+    completion: Floats  # NaN if not finished
+    timeline: Timeline | None
+
+
+def execute(
+    program: Program, policy: Sharing, outlook: Outlook, *, timeline: bool = False, progress: Progress | None = None
+) -> Run:
+    """Run `program` under `policy` to its end. `seconds` is the time in the loop alone."""
+    return _Execution(program, policy, outlook, timeline).finish(progress)
+
+
+class _Execution:
+    """One run under way."""
+
+    def __init__(self, program: Program, policy: Sharing, outlook: Outlook, timeline: bool) -> None:
+        self.program, self.policy = program, policy
+        self.chains, self.state = chains_of(program), initial_state(program)
+        self.view = initial_view(program, policy)
+        self.rates = np.zeros(len(program.names))
+        self.tick = _tick(policy, outlook)
+        self.decide = _first_class(policy) if policy.compiled else _idle
+        self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
+        self.recorded: list[Segments] = []
+        self.seconds = 0.0
+
+    def finish(self, progress: Progress | None) -> Run:
+        status = self._go_on(resuming=False)
+        while status != loop.DONE:
+            if status == loop.PAUSED:
+                self._ask()
+            elif status == loop.ROOM_SPENT:
+                self._keep_segments()
+            elif status != loop.BUDGET_SPENT:
+                raise PolicyError(self._refusal(status))
+            if progress is not None and status != loop.PAUSED:
+                progress(self.state.clock[NOW], int(self.state.counts[EVENTS]))
+            status = self._go_on(resuming=status == loop.PAUSED)
+        return self._result()
+
+    def _go_on(self, resuming: bool) -> int:
+        started = time.thread_time()
+        status = loop.run(
+            self.chains,
+            self.state,
+            self.view,
+            self.decide,
+            self.room,
+            self.rates,
+            self.tick,
+            _CHUNK,
+            not self.policy.compiled,
+            resuming,
+        )
+        self.seconds += time.thread_time() - started
+        return status
+
+    def _ask(self) -> None:
+        """Let a plain Python policy decide."""
+        active = int(self.state.counts[ACTIVE])
+        rates = self.rates[:active]
+        rates[:] = 0.0
+        started = time.thread_time()
+        try:
+            given = self.policy.decide(_rows_in_use(self.view, self.state.clock[NOW], active), rates)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise PolicyError(f"sharing policy {self.policy.name!r} raised {what} at t = {self._now}") from error
+        self.seconds += time.thread_time() - started
+        if given is not None:
+            raise PolicyError(
+                f"sharing policy {self.policy.name!r} returned a {type(given).__name__}; it must write into `rates`"
+            )
+
+    @property
+    def _now(self) -> str:
+        return f"{self.state.clock[NOW]:g} s"
+
+    def _refusal(self, status: int) -> str:
+        view, row = self.view, int(self.state.counts[CULPRIT])
+        who = f"sharing policy {self.policy.name!r}, at t = {self._now},"
+        name = self.program.names[view.application[row]]
+        rate, limit = self.rates[row], view.limit[row]
+        total = float(self.rates[: self.state.counts[ACTIVE]].sum())
+        return {
+            loop.NEGATIVE_RATE: f"{who} gave {name!r} a rate of {rate:g} bytes/s; a rate is 0 or more",
+            loop.RATE_ABOVE_LIMIT: f"{who} gave {name!r} {rate:g} bytes/s; it can use {limit:g} at most",
+            loop.NOT_A_NUMBER: f"{who} gave {name!r} a rate that is not a number; a rate is 0 or more",
+            loop.TOO_MUCH: f"{who} gave out {total:g} bytes/s in all; there are {view.capacity:g}",
+            loop.STALLED: f"{who} gave nobody any bandwidth, and nothing else would ever happen",
+        }[status]
+
+    def _keep_segments(self) -> None:
+        used = int(self.state.counts[SEGMENTS])
+        self.recorded.append(Segments(*(column[:used].copy() for column in self.room)))
+        self.state.counts[SEGMENTS] = 0
+
+    def _result(self) -> Run:
+        program, state, view = self.program, self.state, self.view
+        end = float(state.clock[NOW]) if program.windowed else float(np.nanmax(state.completion))
+        compute_done, transferred = state.compute_done.copy(), state.transferred.copy()
+        io_seconds = state.done - program.progress - compute_done
+        active = view.application[: state.counts[ACTIVE]]
+        computing = np.isnan(state.completion) & (state.operation >= 0)
+        computing[active] = False
+        compute_done[computing] += np.maximum(0.0, end - state.since[computing])
+        rows = slice(0, active.size)
+        left = np.maximum(0.0, view.remaining[rows])
+        moved = program.volume[state.operation[active]] - left
+        transferred[active] += moved
+        io_seconds[active] += moved / view.limit[rows]
+        return Run(
+            end,
+            int(state.counts[EVENTS]),
+            self.seconds,
+            compute_done,
+            transferred,
+            np.maximum(0.0, io_seconds),
+            state.completion,
+            self._timeline(end, rows) if self.room.start.size else None,
+        )
+
+    def _timeline(self, end: float, rows: slice) -> Timeline:
+        """All segments, those still open at the end closed there."""
+        self._keep_segments()
+        view, state = self.view, self.state
+        starts = state.segment_start[rows]
+        open_rows = np.flatnonzero(starts < end)
+        self.recorded.append(
+            Segments(
+                view.application[rows][open_rows],
+                starts[open_rows],
+                np.full(open_rows.size, end),
+                view.rate[rows][open_rows],
+            )
+        )
+        application, start, stop, rate = (np.concatenate(column) for column in zip(*self.recorded, strict=True))
+        stopped = np.where(np.isnan(state.completion), end, state.completion)
+        program = self.program
+        return Timeline(
+            program.names, program.capacity, program.begin, end, program.start, stopped, application, start, stop, rate
+        )
+
+
+def _tick(policy: Sharing, outlook: Outlook) -> float:
+    seconds = policy.ticks(outlook, policy.settings)
+    if seconds is None:
+        return 0.0
+    if not 0.0 < seconds < np.inf:
+        raise PolicyError(f"sharing policy {policy.name!r} asks for a decision every {seconds:g} s; give a time above 0")
+    return float(seconds)
+
+
+def _first_class(policy: Sharing) -> Callable[[View, Floats], None]:
+    """A user's own Numba function gets our signature before the loop can call it."""
+    decide = policy.decide
+    if DECIDE not in getattr(decide, "nopython_signatures", [DECIDE]):
+        try:
+            decide.compile(DECIDE)  # type: ignore[attr-defined]
+        except Exception as error:
+            reason = str(error).strip().splitlines()[0]
+            raise PolicyError(f"sharing policy {policy.name!r} does not compile for (view, rates): {reason}") from error
+    return decide
+
+
+@kernel(DECIDE)
+def _idle(view: View, rates: Floats) -> None:
+    """Stands in where a plain Python policy decides outside the loop."""
+
+
+__all__ = ["Run", "State", "execute"]

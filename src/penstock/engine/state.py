@@ -1,0 +1,111 @@
+"""The state of a run: everything that changes, in arrays, so that a run can stop between two events and go on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from penstock.engine.program import Floats, Ints, Program
+from penstock.sharing.policy import Sharing
+from penstock.sharing.view import View, empty_view
+
+
+class Chains(NamedTuple):
+    """The numbers of a Program, as its kernels take them (fields and order of Program without the names)."""
+
+    capacity: float
+    begin: float
+    end: float
+    nodes: Floats
+    release: Floats
+    progress: Floats
+    start: Floats
+    first: Ints
+    work: Floats
+    volume: Floats
+    limit: Floats
+    tail: Floats
+    endless: Ints
+
+
+class State(NamedTuple):
+    """Per application, where it stands; and the few numbers of the run itself."""
+
+    operation: Ints  # the operation it computes towards or transfers; first[i + 1] in the tail; -1 before release
+    since: Floats  # when its current compute started
+    done: Floats  # progress in seconds, finished phases only
+    compute_done: Floats  # seconds inside the run, finished phases only
+    transferred: Floats  # bytes inside the run, finished operations only
+    completion: Floats  # NaN until it is known
+    iterations: Floats  # completed ones, for ω
+    iteration_seconds: Floats  # their total length alone
+    heap_time: Floats
+    heap_application: Ints
+    segment_start: Floats  # per row of the View: since when its rate has been in force
+    clock: Floats  # now; number of the next tick
+    counts: Ints  # active rows; heap entries; events; recorded segments; the row a broken rule concerns
+
+
+NOW, TICK = 0, 1
+ACTIVE, WAITING, EVENTS, SEGMENTS, CULPRIT = 0, 1, 2, 3, 4
+
+
+class Segments(NamedTuple):
+    """Room for recorded segments; empty arrays: do not record."""
+
+    application: Ints
+    start: Floats
+    stop: Floats
+    rate: Floats
+
+
+_F = types.float64[::1]
+_I = types.int64[::1]
+CHAINS = types.NamedTuple([types.float64] * 3 + [_F] * 4 + [_I] + [_F] * 4 + [_I], Chains)
+STATE = types.NamedTuple([_I] + [_F] * 8 + [_I, _F, _F, _I], State)
+SEGMENTS_TYPE = types.NamedTuple([_I, _F, _F, _F], Segments)
+
+
+def chains_of(program: Program) -> Chains:
+    """The numbers of a program."""
+    return Chains(*program[1:-1], program.endless.astype(np.int64))
+
+
+def initial_state(program: Program) -> State:
+    """Nothing has happened; every application waits for its release."""
+    m = len(program.names)
+    order = np.lexsort((np.arange(m), program.start))  # a sorted array is a heap
+    return State(
+        operation=np.full(m, -1, np.int64),
+        since=np.zeros(m),
+        done=program.progress.copy(),
+        compute_done=np.zeros(m),
+        transferred=np.zeros(m),
+        completion=np.full(m, np.nan),
+        iterations=np.zeros(m),
+        iteration_seconds=np.zeros(m),
+        heap_time=program.start[order].copy(),
+        heap_application=order.astype(np.int64),
+        segment_start=np.zeros(m),
+        clock=np.array([program.begin, 1.0]),
+        counts=np.array([0, m, 0, 0, 0], np.int64),
+    )
+
+
+def initial_view(program: Program, policy: Sharing) -> View:
+    """Room for every application to be active at once."""
+    m = len(program.names)
+    blank = empty_view(m, m, policy.settings_array(), policy.memory)
+    return blank._replace(now=program.begin, begin=program.begin, end=program.end, capacity=program.capacity)
+
+
+def no_segments() -> Segments:
+    """Do not record."""
+    return segments_room(0)
+
+
+def segments_room(size: int) -> Segments:
+    """Room for `size` segments."""
+    return Segments(np.zeros(size, np.int64), np.zeros(size), np.zeros(size), np.zeros(size))

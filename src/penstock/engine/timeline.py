@@ -1,0 +1,27 @@
+"""Who did what when: the I/O segments of a run, each with a constant rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.engine.program import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Segments of I/O in order of their end; rate 0 means waiting. Between its segments an application computes.
+
+    An application computes from `started` to its first segment, between segments that do not touch, and from
+    its last segment to `stopped` (its completion, or the end of the window).
+    """
+
+    names: tuple[str, ...]
+    capacity: float
+    begin: float
+    end: float  # the run's last instant
+    started: Floats  # per application
+    stopped: Floats  # per application
+    application: Ints  # per segment: index into names
+    start: Floats
+    stop: Floats
+    rate: Floats  # bytes/s

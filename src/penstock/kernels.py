@@ -1,0 +1,112 @@
+"""Compiling: one decorator for every Numba function, and one place for what was compiled.
+
+Kernels carry explicit signatures, so they are compiled when their module is imported and then loaded from disk by
+every later process. Numba's own cache looks only at a function's own file; a kernel that calls a helper elsewhere
+would keep a stale copy of it. Ours lies in a folder named after the state of all kernel sources instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core import event
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).parent
+
+# Kernels work on arrays that others own, so they need no reference counts, which would cost ten times the work
+# itself (without them Numba refuses to compile an allocation, which keeps allocations out); and x / 0 is infinite.
+_OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+
+
+def _fingerprint() -> str:
+    """Changes whenever Numba, Python or any source file of the package changes."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        stat = path.stat()
+        digest.update(f"{path.relative_to(_PACKAGE)} {stat.st_size} {stat.st_mtime_ns}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _candidates() -> Iterator[Path]:
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(chosen)
+    yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock"
+    # Compiled code is loaded as code: in a folder that others can write to, only below one that is ours alone.
+    yield Path(tempfile.gettempdir()) / f"penstock-{os.getuid()}"
+
+
+def _cache_folder() -> Path | None:
+    """The first folder that we own and can write to; None if there is none and every process must compile."""
+    for base in _candidates():
+        folder = base / f"kernels-{_fingerprint()}"
+        with contextlib.suppress(OSError):
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
+                return folder
+    return None
+
+
+CACHE = _cache_folder()
+
+
+class _Announcer(event.Listener):
+    """Says once, on a terminal's error stream, why the first run takes its time."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        if not _Announcer.said and not os.environ.get("PENSTOCK_QUIET"):
+            _Announcer.said = True
+            print("penstock: compiling kernels (once; later runs load them) …", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def _building() -> Iterator[None]:
+    """Our cache folder and our announcement, for as long as one of our kernels is built."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(CACHE or "")
+    try:
+        with event.install_listener("numba:compile", _Announcer()):
+            yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(signature: Any, **options: Any) -> Callable[[F], F]:
+    """Compile a function for `signature` now, or load it if an earlier process has. It keeps `.py_func`."""
+
+    def build(function: F) -> F:
+        with _building():
+            return numba.njit(signature, cache=CACHE is not None, **_OPTIONS, **options)(function)  # type: ignore[no-any-return]
+
+    return build
+
+
+def inlined(function: F) -> F:
+    """A helper that becomes part of every kernel that calls it; by itself it is not compiled unless called."""
+    return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+@kernel(numba.float64(numba.float64[::1], numba.int64), fastmath={"reassoc", "nsz"})
+def total(values: NDArray[np.float64], count: int) -> float:
+    """The sum of the first `count` values, added in whatever order is fastest (the same every time)."""
+    result = 0.0
+    for place in range(count):
+        result += values[place]
+    return result

@@ -1,0 +1,174 @@
+"""Do the bytes fit when operations have caps of their own? A maximum flow over elementary intervals.
+
+Cut time at every earliest start and deadline. Operation j can put at most cap·length bytes into an interval inside its
+window, an interval takes at most B·length, and rates constant within an interval realise any such division: all bytes
+fit exactly if the maximum flow from operations to intervals carries them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from penstock.engine.program import Floats, Ints
+from penstock.kernels import kernel
+from penstock.metrics.chains import Chains
+
+MISSING = 1e-10  # share of all bytes that one operation may lack before it counts as not fitting
+NOTHING = 1e-15  # share of all bytes below which room is taken for rounding
+
+_NOBODY, _SOURCE = -1, -2  # where no path has come from yet, and where it starts
+
+
+class Network(NamedTuple):
+    """Operations by rising deadline; operation j may use the intervals `low[j] : high[j]`."""
+
+    low: Ints
+    high: Ints
+    offset: Ints  # where the flows of an operation start, one per interval of its window
+    limit: Floats
+    length: Floats  # seconds of each interval
+    room: Floats  # bytes that each interval can still take
+    left: Floats  # bytes that each operation still has to place
+    flow: Floats  # bytes placed, per operation and interval
+    via_operation: Ints  # the path being searched: the operation that led to an interval
+    via_interval: Ints  # and the interval that led to an operation
+    queue: Ints
+
+
+_FLOATS, _INTS = types.float64[::1], types.int64[::1]
+_NETWORK = types.NamedTuple([*[_INTS] * 3, *[_FLOATS] * 5, *[_INTS] * 3], Network)
+
+
+def fits(chains: Chains, y: float) -> bool:
+    """Whether all bytes that yield y asks for fit between earliest starts and deadlines under B and the caps."""
+    net = network(chains, y)
+    return bool(carries(net, float(net.left.sum())))
+
+
+def network(chains: Chains, y: float) -> Network:
+    """Lay out the needed part of every operation, with nothing placed yet."""
+    ready, deadline, volume = needed_parts(chains, y)
+    wanted = np.flatnonzero(volume > 0.0)
+    order = wanted[np.argsort(deadline[wanted], kind="stable")]
+    points = np.unique(np.concatenate([ready[order], deadline[order]]))
+    low = np.searchsorted(points, ready[order])
+    # A window of no length can come out reversed by rounding.
+    high = np.maximum(low, np.searchsorted(points, deadline[order]))
+    offset = np.concatenate([[0], np.cumsum(high - low)])
+    length = np.diff(points)
+    return Network(
+        low=low,
+        high=high,
+        offset=offset,
+        limit=chains.limit[order],
+        length=length,
+        room=length * chains.capacity,
+        left=volume[order],
+        flow=np.zeros(offset[-1]),
+        via_operation=np.empty(len(length), np.int64),
+        via_interval=np.empty(len(order), np.int64),
+        queue=np.empty(len(order), np.int64),
+    )
+
+
+def needed_parts(chains: Chains, y: float) -> tuple[Floats, Floats, Floats]:
+    """Earliest start, deadline and bytes (0 if not needed) of each operation at yield y."""
+    wanted = y * (chains.end - chains.release) - chains.progress
+    finish = (wanted >= chains.total) & ~chains.endless
+    need = np.where(finish, chains.total, np.maximum(0.0, wanted))[chains.owner]
+    due = np.where(finish, chains.release + (chains.progress + chains.total) / y, chains.end)[chains.owner]
+    return (
+        chains.start[chains.owner] + chains.before,
+        due - np.maximum(0.0, need - chains.after),
+        np.clip((need - chains.before) * chains.limit, 0.0, chains.volume),
+    )
+
+
+@kernel(None)
+def take_early(net: Network, j: int) -> None:
+    """Put the bytes of operation j into the earliest room of its window."""
+    for interval in range(net.low[j], net.high[j]):
+        part = min(net.left[j], net.room[interval], net.limit[j] * net.length[interval])
+        net.flow[net.offset[j] + interval - net.low[j]] = part
+        net.room[interval] -= part
+        net.left[j] -= part
+
+
+@kernel(None)
+def displace(net: Network, interval: int, size: int, nothing: float) -> int:
+    """Queue the operations that could move bytes out of a full interval; the new size of the queue."""
+    for j in range(len(net.low)):
+        if (
+            net.via_interval[j] == _NOBODY
+            and net.low[j] <= interval < net.high[j]
+            and net.flow[net.offset[j] + interval - net.low[j]] > nothing
+        ):
+            net.via_interval[j] = interval
+            net.queue[size] = j
+            size += 1
+    return size
+
+
+@kernel(None)
+def find_path(net: Network, source: int, nothing: float) -> int:
+    """Search breadth first for an interval with room that `source` reaches by moving others' bytes; -1 if none."""
+    for interval in range(len(net.via_operation)):
+        net.via_operation[interval] = _NOBODY
+    for j in range(len(net.via_interval)):
+        net.via_interval[j] = _NOBODY
+    net.via_interval[source] = _SOURCE
+    net.queue[0] = source
+    done, size = 0, 1
+    while done < size:
+        j = net.queue[done]
+        done += 1
+        for interval in range(net.low[j], net.high[j]):
+            spare = net.limit[j] * net.length[interval] - net.flow[net.offset[j] + interval - net.low[j]]
+            if net.via_operation[interval] == _NOBODY and spare > nothing:
+                net.via_operation[interval] = j
+                if net.room[interval] > nothing:
+                    return interval
+                size = displace(net, interval, size, nothing)
+    return -1
+
+
+@kernel(None)
+def push(net: Network, source: int, last: int) -> None:
+    """Send as much as the path from `source` to the interval `last` takes."""
+    part = min(net.left[source], net.room[last])
+    interval = last
+    while interval >= 0:
+        j = net.via_operation[interval]
+        part = min(part, net.limit[j] * net.length[interval] - net.flow[net.offset[j] + interval - net.low[j]])
+        interval = net.via_interval[j]
+        if interval >= 0:
+            part = min(part, net.flow[net.offset[j] + interval - net.low[j]])
+    net.room[last] -= part
+    net.left[source] -= part
+    interval = last
+    while interval >= 0:
+        j = net.via_operation[interval]
+        net.flow[net.offset[j] + interval - net.low[j]] += part
+        interval = net.via_interval[j]
+        if interval >= 0:
+            net.flow[net.offset[j] + interval - net.low[j]] -= part
+
+
+@kernel(types.boolean(_NETWORK, types.float64))
+def carries(net: Network, total: float) -> bool:
+    """Whether the maximum flow is all of the `total` bytes.
+
+    Each operation takes the earliest room there is, which is nearly always enough, and asks for the rest along
+    augmenting paths.
+    """
+    for j in range(len(net.left)):
+        take_early(net, j)
+        while net.left[j] > MISSING * total:
+            last = find_path(net, j, NOTHING * total)
+            if last < 0:
+                return False
+            push(net, j, last)
+    return True

@@ -1,0 +1,115 @@
+"""From what happened in a run to the numbers users compare (the metrics of the model, names as in the JSON)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from penstock.engine.compile import compile_scenario
+from penstock.engine.program import Floats, Program
+from penstock.engine.run import Run
+from penstock.metrics.bounds import interval_bound, volume_bound
+from penstock.metrics.dedicated import Dedicated, dedicated, pressure
+from penstock.metrics.result import ApplicationResult, Result
+from penstock.metrics.weight import io_weight
+from penstock.model import Scenario
+from penstock.sharing.policy import Outlook
+
+
+@dataclass(frozen=True)
+class Study:
+    """A scenario and what is true of it whatever the policy, worked out when first asked for."""
+
+    scenario: Scenario
+
+    @cached_property
+    def program(self) -> Program:
+        """The compiled scenario."""
+        return compile_scenario(self.scenario)
+
+    @cached_property
+    def alone(self) -> Dedicated:
+        """Every application run alone."""
+        return dedicated(self.program)
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """What policies may know before the start."""
+        return Outlook(self.program.begin, self.program.end, int(self.alone.started.sum()))
+
+    @cached_property
+    def volume_bound(self) -> float | None:
+        """No policy has a higher minimum yield: all bytes must fit into the window."""
+        return volume_bound(self.program)
+
+    @cached_property
+    def interval_bound(self) -> float:
+        """Nor than this: every operation must fit between its earliest start and its deadline."""
+        return interval_bound(self.program)
+
+    @cached_property
+    def pressure(self) -> float | None:
+        """I/O pressure."""
+        return pressure(self.program)
+
+    @cached_property
+    def io_weight(self) -> float:
+        """I/O weight."""
+        return io_weight(self.scenario)
+
+
+def measure(study: Study, sharing: str, run: Run) -> Result:
+    """All metrics of one run."""
+    program = study.program
+    finished = ~np.isnan(run.completion)
+    stop = np.where(finished, run.completion, run.end)
+    yields = _yields(program, run, stop)
+    stretch = _stretch(program, study.alone, run.completion)
+    weight = program.nodes / program.nodes.sum() / _length(program, run)
+    best = min(bound for bound in (study.volume_bound, study.interval_bound) if bound is not None)
+    return Result(
+        sharing=sharing,
+        end=run.end,
+        events=run.events,
+        seconds=run.seconds,
+        min_yield=float(yields.min()),
+        utilization=float(weight @ run.compute_done),
+        efficiency=float(weight @ (run.compute_done + run.io_seconds)),
+        makespan=float(run.completion.max()) if finished.all() else None,
+        max_stretch=float(stretch[finished].max()) if finished.any() else None,
+        mean_stretch=float(stretch[finished].mean()) if finished.any() else None,
+        pressure=study.pressure,
+        io_weight=study.io_weight,
+        bound_min_yield=study.volume_bound,
+        bound_interval=study.interval_bound,
+        distance_to_bound=float(1.0 - yields.min() / best) if best > 0.0 else None,
+        applications=tuple(
+            ApplicationResult(
+                name,
+                float(yields[i]),
+                float(run.completion[i]) if finished[i] else None,
+                float(stretch[i]) if finished[i] else None,
+                float(run.compute_done[i]),
+                float(run.transferred[i]),
+            )
+            for i, name in enumerate(program.names)
+        ),
+        timeline=run.timeline,
+    )
+
+
+def _yields(program: Program, run: Run, stop: Floats) -> Floats:
+    done = program.progress + run.compute_done + run.io_seconds
+    age = stop - program.release
+    return np.divide(done, age, out=np.zeros_like(done), where=age > 0.0)
+
+
+def _stretch(program: Program, alone: Dedicated, completion: Floats) -> Floats:
+    """(C - τ) / dedicated time, the progress made before the window being part of the dedicated time."""
+    return (completion - program.release) / (alone.completion - program.start + program.progress)
+
+
+def _length(program: Program, run: Run) -> float:
+    return run.end - program.begin

@@ -1,0 +1,64 @@
+"""What a run gives: one number per question, and one row per application (names as in the JSON contract)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.engine.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class ApplicationResult:
+    """How one application fared; `completion` and `stretch` are None if it did not finish inside the window."""
+
+    name: str
+    yield_: float
+    completion: float | None
+    stretch: float | None
+    compute_done: float  # seconds inside the run
+    transferred: float  # bytes inside the run
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "name": self.name,
+            "yield": self.yield_,
+            "completion": self.completion,
+            "stretch": self.stretch,
+            "compute_done": self.compute_done,
+            "transferred": self.transferred,
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """One scenario under one sharing policy. A metric that does not apply is None."""
+
+    sharing: str
+    end: float
+    events: int
+    seconds: float
+    min_yield: float
+    utilization: float
+    efficiency: float
+    makespan: float | None
+    max_stretch: float | None
+    mean_stretch: float | None
+    pressure: float | None
+    io_weight: float
+    bound_min_yield: float | None  # volume bound (models: P1 window bound); windows only
+    bound_interval: float | None  # the tighter one: every operation within its earliest start and deadline
+    distance_to_bound: float | None  # 1 - min_yield / best valid bound
+    applications: tuple[ApplicationResult, ...]
+    timeline: Timeline | None = field(default=None, compare=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form, without the timeline."""
+        plain = {
+            name: getattr(self, name)
+            for name in self.__dataclass_fields__
+            if name not in ("applications", "timeline")
+        }
+        return plain | {"applications": [application.to_dict() for application in self.applications]}

@@ -1,0 +1,33 @@
+"""Platform, applications, window: the frozen, validated scenario, and its files (YAML, JSON, Parquet beside them)."""
+
+from penstock.model.application import Application
+from penstock.model.load import load
+from penstock.model.phases import FOREVER, Compute, Phase, Read, Repeat, Write
+from penstock.model.platform import BurstBuffer, IoNodes, Platform, Target
+from penstock.model.save import save
+from penstock.model.scenario import Scenario, Window
+from penstock.model.trace import COMPUTE, READ, WRITE, Trace
+from penstock.model.units import parse_quantity
+
+__all__ = [
+    "COMPUTE",
+    "FOREVER",
+    "READ",
+    "WRITE",
+    "Application",
+    "BurstBuffer",
+    "Compute",
+    "IoNodes",
+    "Phase",
+    "Platform",
+    "Read",
+    "Repeat",
+    "Scenario",
+    "Target",
+    "Trace",
+    "Window",
+    "Write",
+    "load",
+    "parse_quantity",
+    "save",
+]

@@ -1,0 +1,62 @@
+"""One job: computes, then moves bytes, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Discriminator, Tag, model_validator
+
+from penstock.model.phases import Phase, Repeat, TaggedPhase, busy, unrolled
+from penstock.model.problems import Path, reject
+from penstock.model.record import BytesPerSecond, Count, Name, NotEmpty, Record, Seconds
+from penstock.model.trace import Trace, compact
+
+
+def _form(value: object) -> str:
+    return "<Trace>" if isinstance(value, Trace) else "<list>"
+
+
+Phases = Annotated[
+    Annotated[tuple[TaggedPhase, ...], NotEmpty, Tag("<list>")] | Annotated[Trace, Tag("<Trace>")],
+    Discriminator(_form),
+    BeforeValidator(compact),
+]
+
+
+class Application(Record):
+    """Its size, its caps (None: what its nodes can drive), when it starts, and its phases."""
+
+    name: Name
+    nodes: Count = 1
+    bandwidth: BytesPerSecond | None = None
+    read_bandwidth: BytesPerSecond | None = None
+    write_bandwidth: BytesPerSecond | None = None
+    release: Seconds = 0.0
+    progress: Seconds | None = None  # ideal progress already made at the window's begin
+    profile: Annotated[dict[Count, BytesPerSecond], NotEmpty] | None = None  # b_j(n) of P4
+    phases: Phases
+
+    @property
+    def endless(self) -> bool:
+        """Whether its phases never end."""
+        last = None if isinstance(self.phases, Trace) else self.phases[-1]
+        return isinstance(last, Repeat) and last.endless
+
+    @property
+    def unrolled(self) -> int:
+        """Phases with every loop written out; an endless loop counts one round."""
+        return len(self.phases) if isinstance(self.phases, Trace) else unrolled(self.phases)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reject("Application", self._problems())
+        return self
+
+    def _problems(self) -> Iterator[tuple[Path, object, str]]:
+        if not (self.phases.busy if isinstance(self.phases, Trace) else busy(self.phases)):
+            yield ("phases",), None, "has only empty phases; at least one must take time or move bytes"
+        listed: tuple[Phase, ...] = () if isinstance(self.phases, Trace) else self.phases
+        for index, phase in enumerate(listed[:-1]):
+            if isinstance(phase, Repeat) and phase.endless:
+                yield ("phases", index, "repeat"), phase, "is forever but not last; nothing after it would ever run"

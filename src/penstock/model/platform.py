@@ -1,0 +1,77 @@
+"""The machine: how much the shared storage moves, and what stands in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Discriminator, Tag, model_validator
+
+from penstock.model.problems import Path, reject
+from penstock.model.record import Bytes, BytesPerSecond, Count, Name, NotEmpty, Record, Share
+
+
+class IoNodes(Record):
+    """I/O nodes, each with its own bandwidth and the compute nodes behind it (P3)."""
+
+    count: Count
+    bandwidth: BytesPerSecond
+    nodes: Count
+
+
+class Target(Record):
+    """A storage target by name (P4)."""
+
+    name: Name
+    bandwidth: BytesPerSecond | None = None
+
+
+class BurstBuffer(Record):
+    """A fast tier in front of the file system (P5); `shares` overrides how it is split among applications."""
+
+    capacity: Bytes
+    shares: dict[Name, Share] | None = None
+
+
+def _named(value: object) -> object:
+    """A target written as its name alone."""
+    return value if isinstance(value, dict | Target) else {"name": value}
+
+
+def _form(value: object) -> str:
+    return "<list>" if isinstance(value, list | tuple) else "<count>"
+
+
+Targets = Annotated[
+    Annotated[Count, Tag("<count>")]
+    | Annotated[tuple[Annotated[Target, BeforeValidator(_named)], ...], NotEmpty, Tag("<list>")],
+    Discriminator(_form),
+]
+
+
+class Platform(Record):
+    """Shared storage of `bandwidth`; every other part is for the commands that need it."""
+
+    bandwidth: BytesPerSecond | None = None
+    nodes: Count | None = None
+    node_bandwidth: BytesPerSecond | None = None
+    io_nodes: IoNodes | None = None
+    targets: Targets | None = None
+    read_bandwidth: BytesPerSecond | None = None
+    write_bandwidth: BytesPerSecond | None = None
+    burst_buffer: BurstBuffer | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reject("Platform", self._problems())
+        return self
+
+    def _problems(self) -> Iterator[tuple[Path, object, str]]:
+        if not (self.bandwidth or self.read_bandwidth or self.write_bandwidth or self.io_nodes):
+            text = "has no bandwidth; give one of bandwidth, read_bandwidth, write_bandwidth, io_nodes"
+            yield (), self, text
+        seen: set[str] = set()
+        for index, target in enumerate(self.targets if isinstance(self.targets, tuple) else ()):
+            if target.name in seen:
+                yield ("targets", index), target, f"is {target.name!r}, the name of an earlier target; names are unique"
+            seen.add(target.name)

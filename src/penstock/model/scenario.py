@@ -1,0 +1,124 @@
+"""A whole scenario: the platform, the applications, and the window in which they are watched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ValidationError, model_validator
+
+from penstock.model.application import Application
+from penstock.model.plain import plain
+from penstock.model.platform import Platform
+from penstock.model.problems import Locate, Path, explain, reject
+from penstock.model.record import Noise, NotEmpty, Record, Seconds, Seed
+from penstock.model.size import check_size
+from penstock.model.units import Refusal, shown
+
+MOST_PHASES = 50_000_000
+TOLERANCE = 1e-9
+
+
+class Window(Record):
+    """The run is watched from `begin` and stops at `end` (P1)."""
+
+    begin: Seconds = 0.0
+    end: Seconds
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.end <= self.begin:
+            text = f"is {self.end:g}; a window ends after it begins, at {self.begin:g}"
+            reject("Window", [(("end",), self.end, text)])
+        return self
+
+
+def _version(value: object) -> object:
+    if type(value) is not int or value != 1:
+        raise Refusal(f"is {shown(value)}; this penstock reads version 1")
+    return value
+
+
+class Scenario(Record):
+    """All that a run needs to know, bar the policy."""
+
+    version: Annotated[Literal[1], BeforeValidator(_version)]
+    platform: Platform
+    window: Window | None = None
+    seed: Seed = 0
+    noise: Noise = 0.0
+    applications: Annotated[tuple[Application, ...], NotEmpty]
+
+    @classmethod
+    def from_document(cls, document: object, where: str = "scenario") -> Scenario:
+        """A scenario from a plain document; `where` opens the sentence of an error.
+
+        >>> job = {"name": "a", "phases": [{"compute": "1 min"}, {"write": "3 GB"}]}
+        >>> document = {"version": 1, "platform": {"bandwidth": "1 GB/s"}, "applications": [job]}
+        >>> Scenario.from_document(document).applications[0].phases
+        (Compute(compute=60.0), Write(write=3000000000.0))
+        """
+        return validated(document, lambda _: where)
+
+    def to_document(self) -> dict[str, Any]:
+        """The plain document: bare numbers in base units, defaults left out, nothing shared."""
+        document: dict[str, Any] = plain(self)
+        return document
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reject("Scenario", self._problems())
+        return self
+
+    def _problems(self) -> Iterator[tuple[Path, object, str]]:
+        yield from self._name_problems()
+        for index, application in enumerate(self.applications):
+            for key, value, text in self._time_problems(application):
+                yield ("applications", index, *key), value, text
+        count = sum(application.unrolled for application in self.applications)
+        if self.window is None and count > MOST_PHASES:
+            many = f"{count:,}" if count < 10**15 else f"10^{math.floor(math.log10(count))}"
+            yield (), None, f"unrolls to {many} phases; at most {MOST_PHASES:,} without a window"
+
+    def _name_problems(self) -> Iterator[tuple[Path, object, str]]:
+        first: dict[str, int] = {}
+        for index, application in enumerate(self.applications):
+            same = first.setdefault(application.name, index)
+            if same != index:
+                text = f"is {application.name!r}, already the name of applications[{same}]; names are unique"
+                yield ("applications", index, "name"), application.name, text
+        buffer = self.platform.burst_buffer
+        for name in (buffer and buffer.shares) or ():
+            if name not in first:
+                yield (
+                    ("platform", "burst_buffer", "shares", name),
+                    name,
+                    "is a share of an application that is not there",
+                )
+
+    def _time_problems(self, application: Application) -> Iterator[tuple[Path, object, str]]:
+        """What does not fit together of an application's times and the window; places are inside the application."""
+        release, progress = application.release, application.progress
+        if self.window is None:
+            if application.endless:
+                last = ("phases", len(application.phases) - 1, "repeat")
+                yield last, None, "is forever without a window; give window.end or a number of repeats"
+            if progress is not None:
+                yield ("progress",), progress, "is given without a window; it is the progress made at window.begin"
+            return
+        if release >= self.window.end:
+            yield ("release",), release, f"is {release:g}; a release is before window.end, {self.window.end:g}"
+        lead = max(0.0, self.window.begin - release)
+        if progress and progress > lead * (1 + TOLERANCE):
+            text = f"is {progress:g}; at most window.begin − release = {lead:g} seconds have passed since its release"
+            yield ("progress",), progress, text
+
+
+def validated(document: object, locate: Locate) -> Scenario:
+    """A scenario from a plain document; `locate` says what to print before a place."""
+    check_size(document, locate)
+    try:
+        return Scenario.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, Scenario, locate) from None

@@ -1,0 +1,67 @@
+"""Figures of runs and comparisons, and how they are saved.
+
+matplotlib is loaded when the first figure is drawn, not before: most commands draw nothing. Figures are made without
+pyplot, so nothing opens a window and nothing is kept alive behind the caller's back.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.errors import InvalidOption
+from penstock.report.files import write_whole
+from penstock.report.summary import need_runs
+from penstock.report.theme import theme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from penstock.metrics.result import Result
+
+# What would make two files of the same figure differ, or name a web address, is left out of them.
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def run_figure(result: Result) -> Figure:
+    """Bandwidth over time, stacked by application, above rows of what every application does."""
+    if result.timeline is None:
+        raise InvalidOption(f"the run of {result.sharing} has no timeline to draw; record one when simulating.")
+    with theme():
+        from penstock.report.run_plot import draw_run  # noqa: PLC0415 - loads matplotlib
+
+        return draw_run(result, result.timeline)
+
+
+def comparison_figure(results: Sequence[Result]) -> Figure:
+    """The spread of yields under each policy with the bound, and min yield against efficiency."""
+    need_runs(results)
+    with theme():
+        from penstock.report.comparison_plot import draw_comparison  # noqa: PLC0415 - loads matplotlib
+
+        return draw_comparison(results)
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Save as PNG, SVG or PDF, as the suffix says; the same figure gives the same bytes."""
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in _METADATA:
+        found = f"ends in .{kind}" if kind else "has no suffix"
+        raise InvalidOption(f"{path} {found}; a plot is saved as .png, .svg or .pdf.")
+    write_whole(path, figure_bytes(figure, kind))
+
+
+def figure_bytes(figure: Figure, kind: str, *, text_as_text: bool = False) -> bytes:
+    """The figure as a file of that kind; letters of an SVG are outlines unless they shall stay text."""
+    import matplotlib as mpl  # noqa: PLC0415 - slow to load
+
+    buffer = io.BytesIO()
+    with theme(), mpl.rc_context({"svg.hashsalt": "penstock", "svg.fonttype": "none" if text_as_text else "path"}):
+        figure.savefig(buffer, format=kind, dpi=150, metadata=_METADATA[kind], transparent=text_as_text or None)
+    return buffer.getvalue()

@@ -1,0 +1,70 @@
+"""One scenario under one policy, or under many: the Python face of `penstock simulate` and `penstock compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from penstock.engine.run import Progress, execute
+from penstock.metrics.measure import Study, measure
+from penstock.metrics.result import Result
+from penstock.model import Scenario
+from penstock.sharing import NAMES, find
+from penstock.sharing.policy import Sharing
+
+Policy = str | Sharing | Callable[..., None]
+
+
+def simulate(
+    scenario: Scenario,
+    sharing: Policy = "fair-share",
+    *,
+    timeline: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Run `scenario` under one sharing policy.
+
+    `sharing` is a name (`penstock.sharing.NAMES`, or what is installed), `name(parameter=value)`, a Python file,
+    or a function `(view, rates)`. With `timeline` the result carries who did what when. `progress(time, events)`
+    is called now and then in long runs.
+
+    >>> from penstock import Scenario, simulate
+    >>> jobs = [{"name": name, "phases": [{"write": 1}, {"compute": 3}]} for name in ("a", "b")]
+    >>> two = Scenario.from_document({"version": 1, "platform": {"bandwidth": 1}, "applications": jobs})
+    >>> simulate(two, "fair-share").makespan
+    5.0
+    >>> [job.completion for job in simulate(two, "fcfs").applications]
+    [4.0, 5.0]
+    """
+    return _simulate(Study(scenario), find(sharing), timeline, progress)
+
+
+def compare(
+    scenario: Scenario,
+    sharing: Iterable[Policy] = NAMES,
+    *,
+    timeline: bool = False,
+    progress: Callable[[str, float, int], None] | None = None,
+) -> tuple[Result, ...]:
+    """Run `scenario` under each of several sharing policies, in the order given.
+
+    >>> from penstock import compare, generate
+    >>> results = compare(generate("example-1", m=4), ["fair-share", "greedy-yield"])
+    >>> [round(result.min_yield, 3) for result in results]
+    [0.25, 1.0]
+    """
+    study = Study(scenario)
+    results = []
+    for policy in [find(asked) for asked in sharing]:
+
+        def report(now: float, events: int, name: str = policy.label) -> None:
+            if progress is not None:
+                progress(name, now, events)
+
+        report(study.program.begin, 0)
+        results.append(_simulate(study, policy, timeline, report))
+    return tuple(results)
+
+
+def _simulate(study: Study, policy: Sharing, timeline: bool, progress: Progress | None) -> Result:
+    run = execute(study.program, policy, study.outlook, timeline=timeline, progress=progress)
+    return measure(study, policy.label, run)

@@ -1,0 +1,56 @@
+"""What a sharing policy may know when it decides: the present and the past of the active applications, no future.
+
+A `View` has one row per active application (one with an I/O operation posted and not finished). It has no way to
+reach the phases still to come, so a policy cannot use them even by accident; the live controller builds the same
+View from what jobs announced.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class View(NamedTuple):
+    """The active applications now. Rows come in no particular order: break ties by `application`."""
+
+    now: float
+    begin: float  # T_begin, 0 without a window
+    end: float  # T_end, infinity without a window
+    capacity: float  # B, bytes/s to divide
+    application: Ints  # place in the scenario
+    nodes: Floats  # p_i
+    limit: Floats  # b_i, the most this operation can use, bytes/s
+    remaining: Floats  # V_i, bytes still to transfer
+    posted: Floats  # R_i, when the operation was posted
+    release: Floats  # tau_i
+    progress: Floats  # seconds of work and of I/O at full rate done since release
+    omega: Floats  # mean length of the iterations completed so far, seconds; NaN before the first
+    rate: Floats  # bytes/s in force until now
+    settings: Floats  # the policy's own parameters, in the order they were declared
+    memory: Floats  # the policy's own numbers, zero at first, kept from one decision to the next
+    key: Floats  # scratch, one number per row
+    rows: Ints  # scratch, one row index per row
+
+
+_F = types.float64[::1]
+_I = types.int64[::1]
+VIEW = types.NamedTuple([types.float64] * 4 + [_I] + [_F] * 11 + [_I], View)
+RATES = _F
+DECIDE = types.void(VIEW, RATES)
+POLICY = types.FunctionType(DECIDE)
+
+
+def empty_view(rows: int, applications: int, settings: Floats, memory: int) -> View:
+    """A View with room for `rows` active applications, all zero."""
+    floats = [np.zeros(rows) for _ in range(8)]
+    return View(
+        0.0, 0.0, np.inf, 0.0, np.zeros(rows, np.int64), *floats, settings, np.zeros(memory * applications),
+        np.zeros(rows), np.zeros(rows, np.int64),
+    )

@@ -1,0 +1,153 @@
+"""The eight strategies of P1 §4, each as a plain function from a state document to {name: rate}.
+
+A state is what `decide` takes: capacity, now, end and the active operations in scenario order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .next_event import best_next_event
+
+State = dict[str, Any]
+Rates = dict[str, float]
+Policy = Callable[[State], Rates]
+
+
+def quantise(key: float) -> float:
+    """Keep 30 significant bits, so that keys that differ by rounding noise compare equal."""
+    if math.isinf(key):
+        return key
+    mantissa, exponent = math.frexp(key)
+    return math.ldexp(round(mantissa * 2**30), exponent - 30)
+
+
+def yield_at(flow: State, time: float, moved: float = 0.0) -> float:
+    """Progress over age at `time`, after `moved` more bytes."""
+    age = time - flow["release"]
+    return float((flow["progress"] + moved / flow["bandwidth"]) / age) if age > 0 else 0.0
+
+
+def fill(flows: list[State], capacity: float) -> Rates:
+    """Give each flow in turn all it can take of what is left."""
+    rates = {}
+    for flow in flows:
+        rates[flow["name"]] = min(flow["bandwidth"], capacity)
+        capacity -= rates[flow["name"]]
+    return rates
+
+
+def by_posting(flows: list[State]) -> list[State]:
+    """Oldest posting first; the sort is stable, so scenario order breaks ties."""
+    return sorted(flows, key=lambda flow: quantise(flow["posted"]))
+
+
+def by_yield(state: State) -> list[State]:
+    """Lowest yield first, then oldest posting."""
+    return sorted(by_posting(state["active"]), key=lambda flow: quantise(yield_at(flow, state["now"])))
+
+
+def next_completion(state: State, rates: Rates) -> float | None:
+    """Time until the first completion under these rates, or the end of the window; None if neither can come."""
+    waits = [f["remaining"] / rates[f["name"]] for f in state["active"] if rates.get(f["name"], 0) > 0]
+    if state.get("end") is not None:
+        waits.append(state["end"] - state["now"])
+    return min(waits, default=None)
+
+
+def min_yield_after(state: State, rates: Rates, wait: float) -> float:
+    """Smallest yield over the active applications after `wait` seconds at these rates."""
+    return min(yield_at(f, state["now"] + wait, rates.get(f["name"], 0.0) * wait) for f in state["active"])
+
+
+def fair_share(state: State) -> Rates:
+    """Everyone gets the same fraction of its limit."""
+    fraction = min(1.0, state["capacity"] / sum(flow["bandwidth"] for flow in state["active"]))
+    return {flow["name"]: fraction * flow["bandwidth"] for flow in state["active"]}
+
+
+def fcfs(state: State) -> Rates:
+    """Oldest posting first."""
+    return fill(by_posting(state["active"]), state["capacity"])
+
+
+def greedy_yield(state: State) -> Rates:
+    """Lowest yield first."""
+    return fill(by_yield(state), state["capacity"])
+
+
+def greedy_com(state: State) -> Rates:
+    """Shortest remaining transfer first."""
+    order = sorted(by_posting(state["active"]), key=lambda flow: quantise(flow["remaining"] / flow["bandwidth"]))
+    return fill(order, state["capacity"])
+
+
+def lookahead_greedy_yield(state: State) -> Rates:
+    """Try each application at the head of greedy-yield's order; keep the best minimum yield at the next event."""
+    order = by_yield(state)
+
+    def score(rates: Rates) -> float:
+        wait = next_completion(state, rates)
+        assert wait is not None, "whoever is first gets bandwidth, so something completes"
+        return quantise(min_yield_after(state, rates, wait))
+
+    trials = [fill([first, *(f for f in order if f is not first)], state["capacity"]) for first in order]
+    return max(trials, key=score)  # max keeps the first of equals: greedy-yield's order
+
+
+def set_10(state: State) -> Rates:
+    """Group by magnitude of the mean iteration; share across sets by priority, FCFS inside (P1 §4.2, extended)."""
+    sets: dict[Any, list[State]] = {}
+    for flow in state["active"]:
+        omega = flow.get("omega")
+        sets.setdefault(None if omega is None else round(math.log10(omega)), []).append(flow)
+    priority: dict[Any, float] = {n: 10.0**-n for n in sets if n is not None}
+    if None in sets:
+        priority[None] = max(priority.values(), default=1.0)
+    demand = {n: sum(flow["bandwidth"] for flow in flows) for n, flows in sets.items()}
+    left, open_sets, budget = state["capacity"], set(sets), dict(demand)
+    while open_sets:
+        total = sum(priority[n] for n in open_sets)
+        share = {n: left * priority[n] / total for n in open_sets}
+        limited = {n for n in open_sets if demand[n] <= share[n]}
+        if not limited:
+            budget.update(share)
+            break
+        left -= sum(demand[n] for n in limited)
+        open_sets -= limited
+    rates: Rates = {}
+    for n, flows in sets.items():
+        rates.update(fill(by_posting(flows), budget[n]))
+    return rates
+
+
+POLICIES: dict[str, Policy] = {
+    "fair-share": fair_share,
+    "fcfs": fcfs,
+    "greedy-yield": greedy_yield,
+    "greedy-com": greedy_com,
+    "lookahead-greedy-yield": lookahead_greedy_yield,
+    "periodic-greedy-yield": greedy_yield,
+    "set-10": set_10,
+    "best-next-event": best_next_event,
+}
+
+
+def rates_of(state: State, sharing: str | Policy) -> Rates:
+    """One decision, by name or by function."""
+    return (POLICIES[sharing] if isinstance(sharing, str) else sharing)(state)
+
+
+def decide(state: State, sharing: str | Policy = "fcfs") -> dict[str, Any]:
+    """Return the rates, the next predictable event, and the minimum yield there."""
+    if not state["active"]:
+        return {"rates": {}, "next_event": state.get("end"), "min_yield": None}
+    clipped = [flow | {"bandwidth": min(flow["bandwidth"], state["capacity"])} for flow in state["active"]]
+    state = state | {"active": clipped}
+    rates = rates_of(state, sharing)
+    wait = next_completion(state, rates)
+    if wait is None:
+        return {"rates": rates, "next_event": None, "min_yield": None}
+    return {"rates": rates, "next_event": state["now"] + wait, "min_yield": min_yield_after(state, rates, wait)}

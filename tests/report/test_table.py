@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from penstock.errors import InvalidOption
+from penstock.report.table import as_json, comparison_table, run_table
+from report.samples import POLICIES, eight_big, run
+
+
+def text(table, width=100):
+    console = Console(width=width, file=io.StringIO())
+    console.print(table)
+    return console.file.getvalue()
+
+
+def test_a_windowed_comparison_shows_yields_distance_and_bound():
+    shown = text(comparison_table([run("fcfs", (0.5, 0.9)), run("greedy-yield", (0.76, 0.9))], "mine.yaml"))
+    assert "mine.yaml" in shown
+    assert "0.5000" in shown and "0.7600" in shown
+    assert "20.0 %  █" in shown
+    assert "1,234" in shown and "1.23 ms" in shown
+    assert "0.9700" in shown and "0.9500" in shown and "I/O pressure 1.1" in shown
+    assert "makespan" not in shown and "stretch" not in shown
+
+
+def test_a_run_to_completion_shows_makespan_and_stretch_but_no_bound():
+    shown = text(comparison_table([run("fcfs", finished=True, windowed=False, makespan=9000.0)], "mine"))
+    assert "makespan" in shown and "2.5 h" in shown
+    assert "stretch" in shown and "1.2500" in shown
+    assert "below" not in shown
+
+
+def test_the_best_of_a_column_stands_out_and_equals_do_not():
+    table = comparison_table([run("fcfs", (0.5, 0.9)), run("greedy-yield", (0.76, 0.9))], "mine")
+    cells = {column.header: [cell.style for cell in column.cells] for column in table.columns}
+    assert cells["min\nyield"] == ["", "bold green"]
+    assert cells["below\nbound"] == ["", "bold green"]
+    same = comparison_table([run("a"), run("b")], "mine")
+    assert all(cell.style != "bold green" for column in same.columns for cell in column.cells)
+
+
+def test_the_bar_is_as_long_as_the_distance():
+    table = comparison_table([run("a", (0.95, 1.0)), run("b", (0.475, 1.0)), run("c", (0.0001, 1.0))], "mine")
+    (bars,) = [[cell.plain for cell in column.cells] for column in table.columns if column.header == ""]
+    assert bars == [" ", " ██▌", " █████"]
+
+
+def test_eight_policies_fit_a_narrow_terminal_whole():
+    shown = text(comparison_table(eight_big(timeline=False), "big.yaml"), width=80)
+    assert "…" not in shown
+    assert all(name in shown for name in POLICIES)
+
+
+def test_names_are_not_markup():
+    assert "[red]x[/red]" in text(comparison_table([run("[red]x[/red]")], "[bold]s"))
+    assert "[bold]a" in text(run_table(run(names=("[bold]a", "b"))))
+
+
+def test_a_run_lists_its_applications():
+    shown = text(run_table(run(finished=True)))
+    assert "application" in shown and "1.1111" in shown and "95 s" in shown
+    unfinished = text(run_table(run()))
+    assert "completion" not in unfinished
+    table = run_table(run())
+    assert [cell.style for cell in table.columns[1].cells] == ["bold red", ""]
+
+
+def test_a_table_of_nothing_is_refused():
+    with pytest.raises(InvalidOption):
+        comparison_table([], "mine")
+
+
+def test_json_follows_the_contract():
+    plain = json.loads(as_json({"scenario": "é", "runs": [run()]}))
+    assert plain["scenario"] == "é"
+    assert plain["runs"][0]["sharing"] == "fcfs"
+    assert plain["runs"][0]["makespan"] is None
+    assert plain["runs"][0]["applications"][0]["yield"] == 0.8
+    assert "timeline" not in plain["runs"][0]
+
+
+def test_json_takes_numpy_and_lone_results():
+    assert json.loads(as_json({"a": np.array([1.0, np.nan]), "b": np.int64(3), "c": np.float64(0.5)})) == {
+        "a": [1.0, None],
+        "b": 3,
+        "c": 0.5,
+    }
+    assert json.loads(as_json(run(max_stretch=float("inf"))))["max_stretch"] is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_json_never_has_a_number_that_json_lacks(value):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    json.loads(as_json(value), parse_constant=refuse)

@@ -1,0 +1,112 @@
+"""Random small scenarios for property tests, as plain documents and as validated models.
+
+Numbers come from small integers and halves, so that operations end together and keys tie, from free floats, or from
+both. Loops and windows are short enough for a slow engine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from penstock.model import FOREVER, Scenario
+
+Document = dict[str, Any]
+
+
+def amounts(least: float, most: float, exact: bool) -> SearchStrategy[float]:
+    """Numbers in [least, most]: halves and free floats if `exact`, else free floats, where ties are freaks."""
+    # Microseconds: two instants are either the same or well apart, never a rounding error from each other.
+    free = st.floats(least, most, allow_nan=False, allow_subnormal=False).map(lambda value: round(value, 6))
+    halves = st.integers(round(2 * least), round(2 * most)).map(lambda count: count / 2)
+    return halves | free if exact else free
+
+
+@st.composite
+def phases(draw: DrawFn, exact: bool, most: int = 4) -> list[Document]:
+    """A few phases, some of them empty, some I/O right after I/O; at least one takes time."""
+    kinds = draw(st.lists(st.sampled_from(["compute", "compute", "read", "write", "write"]), min_size=1, max_size=most))
+    amount = st.just(0) | amounts(0.5, 8, exact) if exact else amounts(0.5, 8, exact)
+    listed: list[Document] = [{kind: draw(amount)} for kind in kinds]
+    if all(value == 0 for phase in listed for value in phase.values()):
+        listed.append({"write": draw(amounts(0.5, 8, exact))})
+    return listed
+
+
+@st.composite
+def loops(draw: DrawFn, exact: bool) -> list[Document]:
+    """Phases with, sometimes, a loop among them, and sometimes a loop in that loop."""
+    before, after = draw(phases(exact)), draw(st.just([]) | phases(exact, 2))
+    body = draw(phases(exact, 3))
+    if draw(st.booleans()):
+        inner = {"repeat": draw(st.integers(1, 3)), "phases": draw(phases(exact, 2))}
+        body.insert(draw(st.integers(0, len(body))), inner)
+    loop = [{"repeat": draw(st.integers(1, 4)), "phases": body}]
+    return draw(st.sampled_from([before, before + loop + after, loop + after]))
+
+
+@st.composite
+def applications(draw: DrawFn, name: str, window: Document | None, forever: bool, exact: bool) -> Document:
+    """One application that fits into the window, if there is one."""
+    application: Document = {"name": name, "phases": draw(loops(exact))}
+    if window and forever and draw(st.booleans()):
+        application["phases"].append({"repeat": FOREVER, "phases": draw(phases(exact, 3))})
+    optional: dict[str, SearchStrategy[Any]] = {
+        "nodes": st.integers(1, 4),
+        "bandwidth": amounts(0.5, 8, exact),
+        "read_bandwidth": amounts(0.5, 4, exact),
+        "write_bandwidth": amounts(0.5, 4, exact),
+        "release": amounts(0, window["end"] * 0.75 if window else 12, exact),
+    }
+    for key in draw(st.sets(st.sampled_from(sorted(optional)))):
+        application[key] = draw(optional[key])
+    lead = window["begin"] - application.get("release", 0) if window else 0
+    if lead > 0 and draw(st.booleans()):
+        application["progress"] = lead * draw(st.sampled_from([0, 0.25, 0.5, 1]) if exact else st.floats(0, 1))
+    return application
+
+
+@st.composite
+def windows(draw: DrawFn, exact: bool) -> Document:
+    """A window that begins at 0 or later and is at most 32 seconds long."""
+    begin = draw(st.just(0.0) | amounts(0, 16, exact))
+    return {"begin": begin, "end": begin + draw(amounts(4, 32, exact))}
+
+
+@st.composite
+def documents(
+    draw: DrawFn,
+    windowed: bool | None = None,
+    max_applications: int = 6,
+    forever: bool = True,
+    exact: bool = True,
+) -> Document:
+    """A scenario document with bare numbers.
+
+    `windowed` None: with or without a window. `forever` allows endless loops (inside windows only). `exact` mixes
+    integers and halves in and makes ties likely; without it all numbers are free floats and no phase is empty.
+    """
+    window = draw(windows(exact)) if windowed or (windowed is None and draw(st.booleans())) else None
+    platform: Document = {"bandwidth": draw(amounts(0.5, 8, exact))}
+    if draw(st.booleans()):
+        platform["node_bandwidth"] = draw(amounts(0.5, 4, exact))
+    count = draw(st.integers(1, max_applications))
+    document: Document = {"version": 1, "platform": platform}
+    if window:
+        document["window"] = window
+    if draw(st.integers(0, 4)) == 0:
+        document |= {"seed": draw(st.integers(0, 1000)), "noise": draw(st.sampled_from([0.1, 0.5, 1.0]))}
+    document["applications"] = [draw(applications(f"a{i}", window, forever, exact)) for i in range(count)]
+    return document
+
+
+def scenarios(
+    windowed: bool | None = None,
+    max_applications: int = 6,
+    forever: bool = True,
+    exact: bool = True,
+) -> SearchStrategy[Scenario]:
+    """The same as validated models."""
+    return documents(windowed, max_applications, forever, exact).map(Scenario.from_document)
