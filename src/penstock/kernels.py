@@ -79,13 +79,14 @@ class _Announcer(event.Listener):
 @contextlib.contextmanager
 def _building() -> Iterator[None]:
     """Our cache folder and our announcement, for as long as one of our kernels is built."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE or "")
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE or "")
     try:
         with event.install_listener("numba:compile", _Announcer()):
             yield
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def kernel(signature: Any, **options: Any) -> Callable[[F], F]:

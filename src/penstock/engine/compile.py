@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.engine.program import Floats, Program
 from penstock.errors import InvalidScenario
@@ -19,29 +20,26 @@ MOST_PHASES = 50_000_000
 class _Flat(NamedTuple):
     """Phases one after the other; `whole` is False if the listing goes on beyond them."""
 
-    kind: np.ndarray
+    kind: NDArray[np.int8]
     amount: Floats
     whole: bool
 
     def seconds(self, rate: Floats) -> Floats:
         """How long each takes alone, `rate` being progress per unit for each kind."""
-        return self.amount / rate[self.kind]
+        seconds: Floats = self.amount / rate[self.kind]
+        return seconds
 
-
-_NOTHING = _Flat(np.zeros(0, np.int8), np.zeros(0), True)
 
 
 def compile_scenario(scenario: Scenario) -> Program:
     """Everything the engine needs, in arrays."""
     platform, window = scenario.platform, scenario.window
     if platform.bandwidth is None:
-        raise InvalidScenario("platform.bandwidth is missing; sharing needs the total bandwidth, as in bandwidth: 160 GB/s")
+        raise InvalidScenario("platform.bandwidth is missing; sharing divides it, as in bandwidth: 160 GB/s")
     begin, end = (window.begin, window.end) if window else (0.0, math.inf)
     release = np.array([application.release for application in scenario.applications], dtype=np.float64)
     start = np.maximum(begin, release)
-    chains = [
-        _chain(application, index, scenario, end - start[index]) for index, application in enumerate(scenario.applications)
-    ]
+    chains = [_chain(each, index, scenario, end - start[index]) for index, each in enumerate(scenario.applications)]
     return Program(
         names=tuple(application.name for application in scenario.applications),
         capacity=float(platform.bandwidth),

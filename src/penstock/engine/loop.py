@@ -15,7 +15,6 @@ from penstock.engine.program import Floats
 from penstock.engine.state import (
     ACTIVE,
     CHAINS,
-    CULPRIT,
     EVENTS,
     NOW,
     SEGMENTS,
@@ -35,7 +34,7 @@ SAME = 1e-9
 _F = types.float64[::1]
 
 # How `run` came to stop.
-DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, NEGATIVE_RATE, RATE_ABOVE_LIMIT, TOO_MUCH, NOT_A_NUMBER = range(9)
+DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED = range(6)
 
 
 @inlined
@@ -187,16 +186,6 @@ def _improper(rates: Floats, limit: Floats, active: int) -> int:
 
 
 @inlined
-def _refuse(view: View, state: State, rates: Floats) -> int:
-    """Which rule a decision breaks, and where."""
-    for row in range(state.counts[ACTIVE]):
-        if not 0.0 <= rates[row] <= view.limit[row] * (1.0 + SAME):
-            state.counts[CULPRIT] = row
-            return NEGATIVE_RATE if rates[row] < 0.0 else RATE_ABOVE_LIMIT if rates[row] > 0.0 else NOT_A_NUMBER
-    return TOO_MUCH
-
-
-@inlined
 def _accept(view: View, state: State, segments: Segments, rates: Floats, now: float) -> bool:
     """Put the rates of a decision in force, if they are proper."""
     active = state.counts[ACTIVE]
@@ -271,7 +260,7 @@ def run(
                 policy(rows_in_use(view, now, active), rates[:active])
             resuming = False
             if not _accept(view, state, segments, rates, now):
-                status = _refuse(view, state, rates)
+                status = REFUSED
                 break
             soonest = _soonest(view.remaining, view.rate, active)
         then = min(now + soonest, chains.end)

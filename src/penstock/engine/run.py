@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +13,10 @@ from penstock.engine import loop
 from penstock.engine.program import Floats, Program
 from penstock.engine.state import (
     ACTIVE,
-    CULPRIT,
     EVENTS,
     NOW,
     SEGMENTS,
     Segments,
-    State,
     chains_of,
     initial_state,
     initial_view,
@@ -110,10 +109,12 @@ class _Execution:
         rates[:] = 0.0
         started = time.thread_time()
         try:
-            given = self.policy.decide(_rows_in_use(self.view, self.state.clock[NOW], active), rates)
+            given: Any = self.policy.decide(  # type: ignore[func-returns-value]
+                _rows_in_use(self.view, self.state.clock[NOW], active), rates
+            )
         except Exception as error:
             what = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise PolicyError(f"sharing policy {self.policy.name!r} raised {what} at t = {self._now}") from error
+            raise PolicyError(f"{_at(self.policy.name, self._time)} raised {what}") from error
         self.seconds += time.thread_time() - started
         if given is not None:
             raise PolicyError(
@@ -121,26 +122,21 @@ class _Execution:
             )
 
     @property
-    def _now(self) -> str:
-        return f"{self.state.clock[NOW]:g} s"
+    def _time(self) -> float:
+        return float(self.state.clock[NOW])
 
     def _refusal(self, status: int) -> str:
-        view, row = self.view, int(self.state.counts[CULPRIT])
-        who = f"sharing policy {self.policy.name!r}, at t = {self._now},"
-        name = self.program.names[view.application[row]]
-        rate, limit = self.rates[row], view.limit[row]
-        total = float(self.rates[: self.state.counts[ACTIVE]].sum())
-        return {
-            loop.NEGATIVE_RATE: f"{who} gave {name!r} a rate of {rate:g} bytes/s; a rate is 0 or more",
-            loop.RATE_ABOVE_LIMIT: f"{who} gave {name!r} {rate:g} bytes/s; it can use {limit:g} at most",
-            loop.NOT_A_NUMBER: f"{who} gave {name!r} a rate that is not a number; a rate is 0 or more",
-            loop.TOO_MUCH: f"{who} gave out {total:g} bytes/s in all; there are {view.capacity:g}",
-            loop.STALLED: f"{who} gave nobody any bandwidth, and nothing else would ever happen",
-        }[status]
+        if status == loop.STALLED:
+            return f"{_at(self.policy.name, self._time)} gave nobody any bandwidth, and nothing else would ever happen"
+        active = int(self.state.counts[ACTIVE])
+        view = _rows_in_use(self.view, self._time, active)
+        names = [self.program.names[application] for application in view.application]
+        return improper(self.policy.name, names, view, self.rates[:active])
 
     def _keep_segments(self) -> None:
         used = int(self.state.counts[SEGMENTS])
-        self.recorded.append(Segments(*(column[:used].copy() for column in self.room)))
+        kept: Any = [column[:used].copy() for column in self.room]
+        self.recorded.append(Segments(*kept))
         self.state.counts[SEGMENTS] = 0
 
     def _result(self) -> Run:
@@ -190,12 +186,30 @@ class _Execution:
         )
 
 
+def _at(name: str, now: float) -> str:
+    return f"sharing policy {name!r}, at t = {now:g} s,"
+
+
+def improper(name: str, names: Sequence[str], view: View, rates: Floats) -> str:
+    """What is wrong with the rates of a decision, as a sentence; empty if nothing is."""
+    who = _at(name, view.now)
+    for row, rate in enumerate(rates):
+        if np.isnan(rate) or rate < 0.0:
+            given = "a rate that is not a number" if np.isnan(rate) else f"a rate of {rate:g} bytes/s"
+            return f"{who} gave {names[row]!r} {given}; a rate is 0 or more"
+        if rate > view.limit[row] * (1.0 + loop.SAME):
+            return f"{who} gave {names[row]!r} {rate:g} bytes/s; it can use {view.limit[row]:g} at most"
+    if rates.sum() > view.capacity * (1.0 + loop.SAME):
+        return f"{who} gave out {rates.sum():g} bytes/s in all; there are {view.capacity:g}"
+    return ""
+
+
 def _tick(policy: Sharing, outlook: Outlook) -> float:
     seconds = policy.ticks(outlook, policy.settings)
     if seconds is None:
         return 0.0
     if not 0.0 < seconds < np.inf:
-        raise PolicyError(f"sharing policy {policy.name!r} asks for a decision every {seconds:g} s; give a time above 0")
+        raise PolicyError(f"sharing policy {policy.name!r} asks for decisions every {seconds:g} s; give a time above 0")
     return float(seconds)
 
 
@@ -215,5 +229,3 @@ def _first_class(policy: Sharing) -> Callable[[View, Floats], None]:
 def _idle(view: View, rates: Floats) -> None:
     """Stands in where a plain Python policy decides outside the loop."""
 
-
-__all__ = ["Run", "State", "execute"]

@@ -1,7 +1,8 @@
 """Platform, applications, window: the frozen, validated scenario, and its files (YAML, JSON, Parquet beside them)."""
 
 from penstock.model.application import Application
-from penstock.model.load import load
+from penstock.model.load import load, load_moment
+from penstock.model.moment import Moment, Pending
 from penstock.model.phases import FOREVER, Compute, Phase, Read, Repeat, Write
 from penstock.model.platform import BurstBuffer, IoNodes, Platform, Target
 from penstock.model.save import save
@@ -18,6 +19,8 @@ __all__ = [
     "BurstBuffer",
     "Compute",
     "IoNodes",
+    "Moment",
+    "Pending",
     "Phase",
     "Platform",
     "Read",
@@ -28,6 +31,7 @@ __all__ = [
     "Window",
     "Write",
     "load",
+    "load_moment",
     "parse_quantity",
     "save",
 ]

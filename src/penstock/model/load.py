@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from codecs import getincrementaldecoder
 from functools import cache
 from importlib import import_module
@@ -16,6 +17,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from penstock.errors import InvalidScenario
+from penstock.model.moment import Moment
 from penstock.model.problems import Locate, refuse
 from penstock.model.problems import Path as Place
 from penstock.model.scenario import Scenario, validated
@@ -30,10 +32,22 @@ FORMATS = {".yaml": "yaml_text", ".yml": "yaml_text", ".json": "json_text"}
 def load(path: str | os.PathLike[str]) -> Scenario:
     """The scenario in a file; anything wrong with it raises InvalidScenario with the file, the line and the place."""
     file = Path(path)
-    text = _read_text(file)
-    document = text_format(file).parse(text, str(file))
-    locate = _locator(file, text)
+    document, locate = _read(file)
     return validated(_with_traces(document, file, locate), locate)
+
+
+def load_moment(path: str | os.PathLike[str]) -> Moment:
+    """The state that a decision is asked for, from a file in the same formats; `-` is standard input, in any."""
+    if str(path) == "-":
+        document = import_module("penstock.model.yaml_text").parse(sys.stdin.read(), "standard input")
+        return Moment.checked(document, lambda _: "standard input")
+    document, locate = _read(Path(path))
+    return Moment.checked(document, locate)
+
+
+def _read(file: Path) -> tuple[Any, Locate]:
+    text = _read_text(file)
+    return text_format(file).parse(text, str(file)), _locator(file, text)
 
 
 def text_format(file: Path) -> Any:

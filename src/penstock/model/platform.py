@@ -67,8 +67,8 @@ class Platform(Record):
         return self
 
     def _problems(self) -> Iterator[tuple[Path, object, str]]:
-        if not (self.bandwidth or self.read_bandwidth or self.write_bandwidth or self.io_nodes):
-            text = "has no bandwidth; give one of bandwidth, read_bandwidth, write_bandwidth, io_nodes"
+        if not (self.bandwidth or self.read_bandwidth or self.write_bandwidth or self.io_nodes or self.targets):
+            text = "has no bandwidth; give one of bandwidth, read_bandwidth, write_bandwidth, io_nodes, targets"
             yield (), self, text
         seen: set[str] = set()
         for index, target in enumerate(self.targets if isinstance(self.targets, tuple) else ()):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from penstock.model.problems import explain
+from penstock.model.problems import Locate, explain
 from penstock.model.units import Refusal, number, quantity, shown, whole
 
 
@@ -24,6 +24,14 @@ class Record(BaseModel):
 
     # Records inside records are validated without going through __init__, so that their errors keep their place.
     cast(Any, __init__).__pydantic_base_init__ = True
+
+    @classmethod
+    def checked(cls, document: object, locate: Locate) -> Self:
+        """One from a plain document; `locate` says what to print before the place of a problem."""
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            raise explain(error, cls, locate) from None
 
     def __repr__(self) -> str:
         given = (f"{name}={getattr(self, name)!r}" for name in type(self).model_fields if not self.is_default(name))

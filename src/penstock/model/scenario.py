@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ValidationError, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from penstock.model.application import Application
 from penstock.model.plain import plain
 from penstock.model.platform import Platform
-from penstock.model.problems import Locate, Path, explain, reject
+from penstock.model.problems import Locate, Path, reject
 from penstock.model.record import Noise, NotEmpty, Record, Seconds, Seed
 from penstock.model.size import check_size
 from penstock.model.units import Refusal, shown
@@ -104,7 +104,7 @@ class Scenario(Record):
             if application.endless:
                 last = ("phases", len(application.phases) - 1, "repeat")
                 yield last, None, "is forever without a window; give window.end or a number of repeats"
-            if progress is not None:
+            if progress:
                 yield ("progress",), progress, "is given without a window; it is the progress made at window.begin"
             return
         if release >= self.window.end:
@@ -118,7 +118,4 @@ class Scenario(Record):
 def validated(document: object, locate: Locate) -> Scenario:
     """A scenario from a plain document; `locate` says what to print before a place."""
     check_size(document, locate)
-    try:
-        return Scenario.model_validate(document)
-    except ValidationError as error:
-        raise explain(error, Scenario, locate) from None
+    return Scenario.checked(document, locate)

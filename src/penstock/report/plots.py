@@ -50,11 +50,16 @@ def comparison_figure(results: Sequence[Result]) -> Figure:
 
 def save_figure(figure: Figure, path: str | Path) -> None:
     """Save as PNG, SVG or PDF, as the suffix says; the same figure gives the same bytes."""
+    write_whole(path, figure_bytes(figure, figure_kind(path)))
+
+
+def figure_kind(path: str | Path) -> str:
+    """The kind of file that a path's suffix asks for."""
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in _METADATA:
         found = f"ends in .{kind}" if kind else "has no suffix"
-        raise InvalidOption(f"{path} {found}; a plot is saved as .png, .svg or .pdf.")
-    write_whole(path, figure_bytes(figure, kind))
+        raise InvalidOption(f"{path} {found}; a plot is saved as .png, .svg or .pdf")
+    return kind
 
 
 def figure_bytes(figure: Figure, kind: str, *, text_as_text: bool = False) -> bytes:

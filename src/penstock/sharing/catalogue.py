@@ -108,8 +108,8 @@ def _from_entry_point(point: EntryPoint) -> Sharing:
     try:
         loaded = point.load()
     except Exception as error:
-        raise PolicyError(f"the installed sharing policy {point.name!r} ({point.value}) does not load: {error}") from error
-    return _as_policy(loaded, f"the installed sharing policy {point.name!r}")
+        raise PolicyError(f"the installed policy {point.name!r} ({point.value}) does not load: {error}") from error
+    return _as_policy(loaded, f"the installed policy {point.name!r}")
 
 
 def _from_file(text: str) -> Sharing:

@@ -39,7 +39,7 @@ def _fill_with_first(view: View, favourite: int, rates: Floats) -> float:
             rates[row] = min(view.limit[row], left)
             left -= rates[row]
             horizon = min(horizon, view.remaining[row] / rates[row])
-    return horizon
+    return horizon  # type: ignore[no-any-return]
 
 
 @sharing("lookahead-greedy-yield", source="P1 §4.1")

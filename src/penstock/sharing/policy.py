@@ -1,4 +1,4 @@
-"""What a sharing policy is: a function from a View to rates, its name, its parameters, and when it wants to be asked."""
+"""What a sharing policy is: a function from a View to rates, a name, parameters, and when it wants to be asked."""
 
 from __future__ import annotations
 

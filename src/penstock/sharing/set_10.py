@@ -58,7 +58,7 @@ def _usable(view: View, number: float) -> float:
 @inlined
 def _weight(number: float, top: float) -> float:
     # Relative to the best set: only ratios count, and 10^-n alone may underflow.
-    return 1.0 if number == _NEWCOMERS or number == top else 10.0 ** (top - number)
+    return 1.0 if number in (_NEWCOMERS, top) else 10.0 ** (top - number)
 
 
 @inlined

@@ -49,8 +49,22 @@ POLICY = types.FunctionType(DECIDE)
 
 def empty_view(rows: int, applications: int, settings: Floats, memory: int) -> View:
     """A View with room for `rows` active applications, all zero."""
-    floats = [np.zeros(rows) for _ in range(8)]
     return View(
-        0.0, 0.0, np.inf, 0.0, np.zeros(rows, np.int64), *floats, settings, np.zeros(memory * applications),
-        np.zeros(rows), np.zeros(rows, np.int64),
+        now=0.0,
+        begin=0.0,
+        end=np.inf,
+        capacity=0.0,
+        application=np.zeros(rows, np.int64),
+        nodes=np.zeros(rows),
+        limit=np.zeros(rows),
+        remaining=np.zeros(rows),
+        posted=np.zeros(rows),
+        release=np.zeros(rows),
+        progress=np.zeros(rows),
+        omega=np.zeros(rows),
+        rate=np.zeros(rows),
+        settings=settings,
+        memory=np.zeros(memory * applications),
+        key=np.zeros(rows),
+        rows=np.zeros(rows, np.int64),
     )

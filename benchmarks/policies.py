@@ -1,0 +1,42 @@
+"""Whole runs under each policy against fair-share, on the same instance of 60 applications."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks.engine import study_of
+from benchmarks.rows import Row
+from benchmarks.timing import race
+from penstock.engine.run import execute
+from penstock.metrics.measure import Study
+from penstock.sharing import find
+
+PROMISES = {
+    "fcfs": 1.5,
+    "greedy-com": 1.5,
+    "greedy-yield": 1.5,
+    "lookahead-greedy-yield": 3.0,
+    "periodic-greedy-yield": 3.0,
+    "set-10": 4.0,
+    "best-next-event": 100.0,
+}
+
+
+def policy_rows(quick: bool) -> list[Row]:
+    """How many times as long as fair-share each policy takes; decisions included, metrics not."""
+    study = study_of(60, 3e5 if quick else 2e6)
+    names = ["fair-share", *PROMISES]
+    events = {name: execute(study.program, find(name), study.outlook).events for name in names}
+    best = race({name: partial(_seconds, study, name) for name in names}, 2 if quick else 12)
+    return [
+        Row(f"{name} against fair-share", best[name] / best["fair-share"], "×", promise, note=_per_event(best, events, name))
+        for name, promise in PROMISES.items()
+    ]
+
+
+def _seconds(study: Study, name: str) -> float:
+    return execute(study.program, find(name), study.outlook).seconds
+
+
+def _per_event(best: dict[str, float], events: dict[str, int], name: str) -> str:
+    return f"{events[name]:,} events, {1e9 * best[name] / events[name]:.0f} ns each"

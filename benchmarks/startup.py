@@ -1,0 +1,45 @@
+"""What a user waits for at the command line, from pressing return to the prompt."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.rows import Row
+from benchmarks.timing import ROOT, Command, time_command
+
+SCRIPT = Path(sys.executable).with_name("penstock")
+
+
+def startup_rows(quick: bool) -> list[Row]:
+    """Help, runs with kernels already compiled, and the first run ever."""
+    if not SCRIPT.exists():
+        return [Row("start-up", None, "s", note="the penstock command is not installed beside this Python")]
+    rounds = 2 if quick else 5
+    rows = [_row("penstock --help", [_penstock("--help") for _ in range(rounds)], 0.3)]
+    examples = sorted((ROOT / "examples").glob("*.yaml"))
+    for example in examples[:1] if quick else examples:
+        command = ("simulate", str(example.relative_to(ROOT)))
+        _penstock(*command)  # compiles whatever is not compiled yet
+        rows.append(_row(f"penstock {' '.join(command)}", [_penstock(*command) for _ in range(rounds)], 1.2))
+    return rows if quick or not examples else [*rows, _first_ever(examples[0])]
+
+
+def _first_ever(example: Path) -> Row:
+    command = ("simulate", str(example.relative_to(ROOT)))
+    with tempfile.TemporaryDirectory() as empty:
+        # Kernels of other users or runs must not be found: not even where Numba is told to keep them.
+        run = _penstock(*command, XDG_CACHE_HOME=empty, NUMBA_CACHE_DIR="")
+    return _row(f"penstock {' '.join(command)}, first ever", [run], 15.0)
+
+
+def _penstock(*arguments: str, **environment: str) -> Command:
+    return time_command([str(SCRIPT), *arguments], environment)
+
+
+def _row(what: str, runs: list[Command], promise: float) -> Row:
+    errors = [run.error for run in runs if run.error]
+    if errors:
+        return Row(what, None, "s", promise, note=errors[0], broken=True)
+    return Row(what, min(run.seconds for run in runs), "s", promise)

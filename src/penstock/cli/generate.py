@@ -1,0 +1,74 @@
+"""`penstock generate`: a workload of a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import Json
+from penstock.errors import InvalidOption
+
+Kind = Annotated[str | None, typer.Argument(help="Which workload; without it, the list of them.")]
+Rest = Annotated[list[str] | None, typer.Argument(metavar="[NAME=VALUE]…", help="More settings.")]
+Setting = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting; several may follow one --set.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="A .yaml file (long traces go to Parquet beside it) or .json."),
+]
+
+
+def generate(
+    kind: Kind = None,
+    settings: Rest = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same workload.")] = 0,
+    set_: Setting = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Make a workload and write it as a scenario file, or to standard output."""
+    from penstock.workloads import generate as make  # noqa: PLC0415
+
+    if kind is None:
+        return _list(json)
+    scenario = make(kind, seed=seed, **dict(_split(text) for text in [*(set_ or []), *(settings or [])]))
+    if output:
+        from penstock.model import save  # noqa: PLC0415
+
+        save(scenario, output)
+        typer.echo(f"written: {output} ({len(scenario.applications)} applications)", err=True)
+        return None
+    from penstock.model import json_text, yaml_text  # noqa: PLC0415
+
+    typer.echo((json_text if json else yaml_text).write(scenario.to_document()), nl=False)
+    return None
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InvalidOption(f"--set: {text!r} is no setting; one is written name=value, as in pressure=1.1")
+    return name.strip(), value.strip()
+
+
+def _list(json: bool) -> None:
+    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.report.lists import generators_table  # noqa: PLC0415
+    from penstock.workloads import generators  # noqa: PLC0415
+
+    known = generators()
+    if json:
+        print_json(
+            [
+                {"name": each.name, "rule": each.rule, "source": each.source}
+                | {"settings": {setting.name: setting.default for setting in each.parameters}}
+                for each in known
+            ]
+        )
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    Console().print(generators_table(known))

@@ -1,0 +1,43 @@
+"""Running for the command line: load, run, and show progress when it takes long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penstock import runs
+from penstock.cli.meter import Meter
+from penstock.metrics.result import Result
+from penstock.model import Scenario, load
+from penstock.sharing.catalogue import NAMES, find, split_names
+
+
+def run_one(file: Path, sharing: str, timeline: bool) -> Result:
+    """The scenario in `file` under one policy."""
+    policy, scenario = find(sharing), load(file)
+    with Meter() as meter:
+
+        def progress(now: float, events: int) -> None:
+            meter.show(policy.label, _fraction(scenario, now), f"{events:,} events")
+
+        return runs.simulate(scenario, policy, timeline=timeline, progress=progress)
+
+
+def run_all(file: Path, sharing: str | None, timeline: bool) -> tuple[Result, ...]:
+    """The scenario in `file` under each of the policies named, or all."""
+    names = split_names(sharing) if sharing is not None else NAMES
+    with Meter() as meter:
+        policies = []
+        for name in names:
+            meter.show(f"compiling {name}" if "(" not in name else name)
+            policies.append(find(name))
+        scenario = load(file)
+
+        def progress(name: str, now: float, events: int) -> None:
+            meter.show(name, _fraction(scenario, now), f"{events:,} events")
+
+        return runs.compare(scenario, policies, timeline=timeline, progress=progress)
+
+
+def _fraction(scenario: Scenario, now: float) -> float | None:
+    window = scenario.window
+    return (now - window.begin) / (window.end - window.begin) if window else None

@@ -1,0 +1,71 @@
+"""What commands print and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from penstock.cli.meter import Meter
+from penstock.metrics.result import Result
+from penstock.report.files import check_place
+from penstock.report.html import summary_lines, write_report
+from penstock.report.plots import comparison_figure, figure_kind, save_figure
+from penstock.report.table import as_json, comparison_table, run_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def print_json(thing: object) -> None:
+    """One JSON document on standard output."""
+    print(as_json(thing))
+
+
+def print_run(result: Result, plot: Path | None) -> None:
+    """One run as a table."""
+    console = Console()
+    console.print(run_table(result))
+    _say_written(console, plot)
+
+
+def print_comparison(results: Sequence[Result], name: str, plot: Path | None, html: Path | None) -> None:
+    """A comparison as a table, and what it says in words."""
+    console = Console()
+    console.print(comparison_table(results, name))
+    for line in summary_lines(results):
+        console.print(line, highlight=False)
+    _say_written(console, plot, html)
+
+
+def write_comparison(results: Sequence[Result], name: str, plot: Path | None, html: Path | None) -> None:
+    """The files that were asked for."""
+    if plot:
+        draw(comparison_figure, results, plot)
+    if html:
+        with Meter() as meter:
+            meter.show("writing the report")
+            write_report(html, name, results)
+
+
+def check_outputs(plot: Path | None, html: Path | None = None) -> None:
+    """Refuse a file that could not be written before the work is done, not after."""
+    if plot:
+        figure_kind(plot)
+    for path in filter(None, (plot, html)):
+        check_place(path)
+
+
+def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
+    """Draw and save a figure."""
+    with Meter() as meter:
+        meter.show("drawing")
+        save_figure(figure(what), path)
+
+
+def _say_written(console: Console, *paths: Path | None) -> None:
+    for path in paths:
+        if path:
+            console.print(f"written: {path}", highlight=False, soft_wrap=True)

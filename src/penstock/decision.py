@@ -1,0 +1,90 @@
+"""One decision: the rates that a policy gives at one moment, and what they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from penstock.engine.run import improper
+from penstock.errors import PolicyError
+from penstock.model import Moment
+from penstock.runs import Policy
+from penstock.sharing import find
+from penstock.sharing.view import Floats, View
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Rates by name, the next predictable event under them, and the minimum yield of the active ones then."""
+
+    rates: Mapping[str, float]
+    next_event: float | None
+    min_yield: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"rates": dict(self.rates), "next_event": self.next_event, "min_yield": self.min_yield}
+
+
+def decide(moment: Moment | Mapping[str, Any], sharing: Policy = "fair-share") -> Decision:
+    """Ask a sharing policy once. The moment may be a plain document.
+
+    >>> job = {"bandwidth": 1, "remaining": 2, "posted": 9, "release": 0}
+    >>> active = [{"name": "a", "progress": 9, **job}, {"name": "b", "progress": 4, **job}]
+    >>> decide({"capacity": 1, "now": 10, "active": active}, "greedy-yield")
+    Decision(rates={'a': 0.0, 'b': 1.0}, next_event=12.0, min_yield=0.5)
+    """
+    if not isinstance(moment, Moment):
+        moment = Moment.checked(moment, lambda _: "the state")
+    policy = find(sharing)
+    names = tuple(pending.name for pending in moment.active)
+    view, rates = view_of(moment, policy.settings_array(), policy.memory), np.zeros(len(names))
+    if names:
+        policy.decide(view, rates)
+    if problem := improper(policy.name, names, view, rates):
+        raise PolicyError(problem)
+    return Decision(dict(zip(names, rates.tolist(), strict=True)), *_outcome(view, rates))
+
+
+def view_of(moment: Moment, settings: Floats, memory: int) -> View:
+    """The View of a moment, rows in the order given."""
+    active = moment.active
+
+    def column(name: str) -> Floats:
+        return np.array([getattr(pending, name) for pending in active], dtype=np.float64)
+
+    return View(
+        now=moment.now,
+        begin=0.0,
+        end=np.inf if moment.end is None else moment.end,
+        capacity=moment.capacity,
+        application=np.arange(len(active)),
+        nodes=np.ones(len(active)),
+        limit=np.minimum(column("bandwidth"), moment.capacity),
+        remaining=column("remaining"),
+        posted=column("posted"),
+        release=column("release"),
+        progress=column("progress"),
+        omega=column("omega"),
+        rate=np.zeros(len(active)),
+        settings=settings,
+        memory=np.zeros(memory * len(active)),
+        key=np.zeros(len(active)),
+        rows=np.zeros(len(active), np.int64),
+    )
+
+
+def _outcome(view: View, rates: Floats) -> tuple[float | None, float | None]:
+    """When the next predictable event is, and the lowest yield then."""
+    busy = rates > 0.0
+    soonest = min((view.remaining[busy] / rates[busy]).min(initial=np.inf), view.end - view.now)
+    if not np.isfinite(soonest):
+        return None, None
+    then = view.now + soonest
+    if not rates.size:
+        return float(then), None
+    yields = (view.progress + rates * soonest / view.limit) / (then - view.release)
+    return float(then), float(yields.min())

@@ -1,0 +1,52 @@
+"""One moment of a shared file system: who has posted I/O, and how far each has come. What `penstock decide` takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Self
+
+from pydantic import model_validator
+
+from penstock.model.problems import Path, reject
+from penstock.model.record import Bytes, BytesPerSecond, Name, Record, Seconds
+
+
+class Pending(Record):
+    """An application with an I/O operation posted and not finished."""
+
+    name: Name
+    bandwidth: BytesPerSecond  # what it can use at most
+    remaining: Bytes
+    posted: Seconds
+    release: Seconds
+    progress: Seconds  # ideal seconds since its release
+    omega: Seconds | None = None  # mean length of its iterations so far
+
+
+class Moment(Record):
+    """All a sharing policy may know, as a document."""
+
+    capacity: BytesPerSecond
+    now: Seconds
+    end: Seconds | None = None
+    active: tuple[Pending, ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reject("Moment", self._problems())
+        return self
+
+    def _problems(self) -> Iterator[tuple[Path, object, str]]:
+        if self.end is not None and self.end <= self.now:
+            yield ("end",), self.end, f"is {self.end:g}; the window ends after now, {self.now:g}"
+        names = Counter(pending.name for pending in self.active)
+        for place, pending in enumerate(self.active):
+            where: Path = ("active", place)
+            if names[pending.name] > 1:
+                yield (*where, "name"), pending.name, f"is {pending.name!r}, which is there twice; names are unique"
+            for key in ("posted", "release"):
+                if (time := getattr(pending, key)) > self.now:
+                    yield (*where, key), time, f"is {time:g}; it lies before now, {self.now:g}, or at it"
+            if pending.remaining == 0:
+                yield (*where, "remaining"), 0, "is 0; an active application has bytes left to transfer"

@@ -1,0 +1,40 @@
+"""Lists of what there is to choose from: policies and generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.table import Table
+
+from penstock.sharing.policy import Sharing
+from penstock.workloads import Generator
+
+
+def policies_table(policies: Iterable[Sharing]) -> Table:
+    """Every sharing policy in a row."""
+    table = Table("sharing policy", "rule", "parameters", "source", box=box.SIMPLE_HEAD)
+    for policy in policies:
+        table.add_row(policy.name, policy.rule, _settings(policy.settings), policy.source)
+    return table
+
+
+def generators_table(generators: Iterable[Generator]) -> Table:
+    """Every generator in a row."""
+    table = Table("workload", "what", "settings", "source", box=box.SIMPLE_HEAD)
+    for each in generators:
+        settings = {parameter.name: parameter.default for parameter in each.parameters}
+        table.add_row(each.name, each.rule, _settings(settings), each.source)
+    return table
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    return "\n".join(f"{name}={_default(value)}" for name, value in settings.items())
+
+
+def _default(value: Any) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return "auto"
+    return f"{value:g}" if isinstance(value, float) else str(value)
