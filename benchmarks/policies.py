@@ -28,15 +28,12 @@ def policy_rows(quick: bool) -> list[Row]:
     names = ["fair-share", *PROMISES]
     events = {name: execute(study.program, find(name), study.outlook).events for name in names}
     best = race({name: partial(_seconds, study, name) for name in names}, 2 if quick else 12)
-    return [
-        Row(f"{name} against fair-share", best[name] / best["fair-share"], "×", promise, note=_per_event(best, events, name))
-        for name, promise in PROMISES.items()
-    ]
+    rows = []
+    for name, promise in PROMISES.items():
+        note = f"{events[name]:,} events, {1e9 * best[name] / events[name]:,.0f} ns each"
+        rows.append(Row(f"{name} against fair-share", best[name] / best["fair-share"], "×", promise, note=note))
+    return rows
 
 
 def _seconds(study: Study, name: str) -> float:
     return execute(study.program, find(name), study.outlook).seconds
-
-
-def _per_event(best: dict[str, float], events: dict[str, int], name: str) -> str:
-    return f"{events[name]:,} events, {1e9 * best[name] / events[name]:.0f} ns each"

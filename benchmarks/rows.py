@@ -6,13 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-_SHOWN = {
-    "×": "{:.2f}×",
-    "× faster": "{:.0f}× faster",
-    "s": "{:.2f} s",
-    "MB": "{:.0f} MB",
-    "": "{:.0e}",
-}
+_DIGITS = {"×": ".2f", "× faster": ".0f", " s": ".2f", " MB": ".0f", "": ".0e"}  # by unit
 # A smoke run on a busy machine is far from quiet: only what is off by more than this is a fault.
 _SANE = 10.0
 
@@ -34,14 +28,14 @@ class Row:
         """The value as shown in the table."""
         if self.value is None:
             return f"{'failed' if self.broken else 'n/a'} ({self.note})"
-        return self._shown(self.value) + (f" ({self.note})" if self.note else "")
+        return f"{self.value:{_DIGITS[self.unit]}}{self.unit}" + (f" ({self.note})" if self.note else "")
 
     @property
     def promised(self) -> str:
         """The promise as shown in the table."""
         if self.most is not None:
-            return f"≤ {self._shown(self.most)}"
-        return f"≥ {self._shown(self.least)}" if self.least is not None else ""
+            return f"≤ {self.most:g}{self.unit}"
+        return f"≥ {self.least:g}{self.unit}" if self.least is not None else ""
 
     @property
     def verdict(self) -> str:
@@ -62,10 +56,6 @@ class Row:
     def as_json(self) -> dict[str, Any]:
         """All fields and the verdict."""
         return asdict(self) | {"verdict": self.verdict or None}
-
-    def _shown(self, number: float) -> str:
-        text = _SHOWN[self.unit].format(number)
-        return text.replace(".00", "") if number in (self.most, self.least) else text
 
     def _excess(self, value: float) -> float:
         """How many times worse than promised; at most 1 is as promised."""

@@ -18,7 +18,9 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import event
+from numba.core import cgutils, event
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -111,3 +113,18 @@ def total(values: NDArray[np.float64], count: int) -> float:
     for place in range(count):
         result += values[place]
     return result
+
+
+def _head(typing_context: Any, array: Any, count: Any) -> Any:
+    """`array[:count]` for 0 ≤ count ≤ size, without the care a slice takes; only inside kernels."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        front = make_array(signature.args[0])(context, builder, arguments[0])
+        front.nitems = arguments[1]
+        front.shape = cgutils.pack_array(builder, [arguments[1]])
+        return front._getvalue()
+
+    return array(array, numba.int64), generate
+
+
+head: Any = intrinsic(_head)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import documents, scenarios
 
 from penstock import Result, Scenario, compare, generate, simulate
 from penstock.engine import run as engine_run
@@ -22,6 +21,7 @@ from penstock.engine.compile import compile_scenario
 from penstock.engine.program import Program
 from penstock.engine.timeline import Timeline
 from penstock.sharing import NAMES, Sharing, View, find
+from strategies import documents, scenarios
 
 Document = dict[str, Any]
 
@@ -131,13 +131,12 @@ def test_bytes_caps_and_capacity_hold_at_every_instant(scenario: Scenario) -> No
 
 
 def test_a_long_timeline_is_as_sound_as_a_short_one() -> None:
-    scenario = generate("synthetic", seed=3, horizon=2e5, applications=24, small=8, pressure=1.2)
+    scenario = generate("synthetic", seed=3, horizon=8e5, applications=24, small=8, pressure=1.2)
     program = compile_scenario(scenario)
     for result in compare(scenario, timeline=True):
         assert result.timeline is not None
         assert result.timeline.start.size > 5_000  # more than one room of segments
-        assert_bytes_are_conserved(result, program)
-        assert_compute_is_not_disturbed(result, program)
+        assert_sound(result, program)
 
 
 @given(scenarios())
@@ -145,7 +144,7 @@ def test_segments_of_one_application_never_overlap(scenario: Scenario) -> None:
     for result in compare(scenario, timeline=True):
         timeline = result.timeline
         assert timeline is not None
-        assert (np.diff(timeline.stop) >= 0.0).all() or (timeline.stop[-1:] == result.end).all()
+        assert (np.diff(timeline.stop) >= 0.0).all(), result.sharing
         for index in range(len(timeline.names)):
             own = timeline.application == index
             order = np.argsort(timeline.start[own])
@@ -160,7 +159,7 @@ def watched(policy: Sharing, seen: list[View]) -> Sharing:
     """The same policy, asked from Python; keeps what it was shown."""
 
     def decide(view: View, rates: np.ndarray) -> None:
-        seen.append(View(*(part.copy() if isinstance(part, np.ndarray) else part for part in view)))
+        seen.append(copy.deepcopy(view))
         policy.decide(view, rates)
 
     return replace(policy, decide=decide, plain=decide, compiled=False)
@@ -362,19 +361,20 @@ def endless(count: int, end: float) -> Document:
     return {"version": 1, "platform": {"bandwidth": 1}, "window": {"end": end}, "applications": applications}
 
 
-def test_a_run_of_several_chunks_is_the_same_asked_from_python() -> None:
-    scenario = Scenario.from_document(endless(count=3, end=1.6e5))
-    compiled, seen = simulate(scenario, "fcfs"), []
-    plain = simulate(scenario, own_fcfs, progress=lambda now, events: seen.append(events))
-    assert compiled.events > 200_000
+@pytest.mark.parametrize("end", [5e3, pytest.param(1.6e5, marks=pytest.mark.slow)])
+def test_a_run_of_several_chunks_is_the_same_asked_from_python(end: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = Scenario.from_document(endless(count=3, end=end))
+    plain = simulate(scenario, own_fcfs)
+    if end < 1e5:
+        monkeypatch.setattr(engine_run, "_CHUNK", 1_000)
+    compiled = simulate(scenario, "fcfs")
+    assert compiled.events > 2 * 1_000 if end < 1e5 else compiled.events > engine_run._CHUNK
     assert numbers(plain) | {"sharing": "fcfs"} == numbers(compiled)
 
 
 def test_progress_is_told_in_order() -> None:
     seen: list[tuple[float, int]] = []
-    result = simulate(
-        Scenario.from_document(endless(5, 1e6)), progress=lambda now, events: seen.append((now, events))
-    )
+    result = simulate(Scenario.from_document(endless(5, 1e6)), progress=lambda now, events: seen.append((now, events)))
     assert len(seen) == result.events // 200_000 > 1
     assert seen == sorted(seen)
     assert all(0 < now <= result.end and 0 < events <= result.events for now, events in seen)
@@ -412,13 +412,16 @@ def measured(document: Document, sharing: str) -> Document:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("sharing", ["fair-share", "set-10", "best-next-event"])
-def test_the_loop_allocates_nothing(sharing: str) -> None:
-    found = measured(endless(count=4, end=1.5e6 if sharing == "best-next-event" else 5e6), sharing)
+@pytest.mark.parametrize(
+    ("sharing", "end"),
+    [("fair-share", 3e6), ("lookahead-greedy-yield", 9e5), ("set-10", 9e5), ("best-next-event", 9e5)],
+)
+def test_the_loop_allocates_nothing(sharing: str, end: float) -> None:
+    found = measured(endless(count=4, end=end), sharing)
     early = [memory for events, memory in found["resident"] if events <= 0.25 * found["events"]]
     late = [memory for events, memory in found["resident"] if events > 0.75 * found["events"]]
     assert found["events"] > 1_000_000
-    assert max(late) - min(early) < 1.0
+    assert max(late) - min(early) < 1.0  # MB
 
 
 @pytest.mark.slow

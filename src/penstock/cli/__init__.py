@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import re
 import sys
 
 import typer
@@ -43,15 +46,28 @@ def _root(
 
 def main() -> None:
     """Run a command; what the user can mend becomes one sentence and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as the error stream does: é must not end a run
     try:
-        app()
+        try:
+            app()
+        finally:
+            # Not left to Python's exit, where a failure is a complaint that nobody can handle.
+            print(end="", flush=True)
     except PenstockError as error:
-        print(f"penstock: {error}", file=sys.stderr)
+        print(f"penstock: {_one_line(str(error))}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("penstock: interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader has left (`| head`); a second complaint when Python closes the stream helps nobody.
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        # What is left in the buffer must not be tried again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        if error.errno == errno.EPIPE:  # the reader has left, as `head` does
+            sys.exit(1)
+        print(f"penstock: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _one_line(text: str) -> str:
+    """Without the line breaks and colours that other people's messages and file names may have."""
+    return " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text).split())

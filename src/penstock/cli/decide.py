@@ -22,8 +22,12 @@ def decide(state: State, sharing: Sharing = "fair-share", json: AlwaysJson = Tru
 
     Prints JSON: the rates by name, the next predictable event, and the minimum yield of the active ones then.
     """
+    from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.show import print_json  # noqa: PLC0415
     from penstock.decision import decide as ask  # noqa: PLC0415
     from penstock.model import load_moment  # noqa: PLC0415
 
-    print_json(ask(load_moment(state), sharing).to_dict())
+    moment = load_moment(state)
+    with foreign_code():
+        decision = ask(moment, sharing)
+    print_json(decision.to_dict())

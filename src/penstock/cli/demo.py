@@ -15,8 +15,9 @@ def demo(html: Report = Path("penstock-demo.html")) -> None:
     from importlib.resources import as_file, files  # noqa: PLC0415
 
     from penstock.cli.running import run_all  # noqa: PLC0415
-    from penstock.cli.show import print_comparison, write_comparison  # noqa: PLC0415
+    from penstock.cli.show import check_outputs, print_comparison, write_comparison  # noqa: PLC0415
 
+    check_outputs(None, html)
     with as_file(files("penstock") / "data" / "demo.yaml") as scenario:
         results = run_all(scenario, None, timeline=True)
     write_comparison(results, "demo", None, html)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.foreign import foreign_code
 from penstock.cli.options import Json
 from penstock.errors import InvalidOption
 
@@ -19,6 +20,8 @@ Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="A .yaml file (long traces go to Parquet beside it) or .json."),
 ]
+
+_NOT_SETTINGS = {"kind": "the first argument, as in penstock generate synthetic", "seed": "--seed, as in --seed 7"}
 
 
 def generate(
@@ -34,7 +37,9 @@ def generate(
 
     if kind is None:
         return _list(json)
-    scenario = make(kind, seed=seed, **dict(_split(text) for text in [*(set_ or []), *(settings or [])]))
+    given = dict(_split(text) for text in [*(set_ or []), *(settings or [])])
+    with foreign_code():
+        scenario = make(kind, seed=seed, **given)
     if output:
         from penstock.model import save  # noqa: PLC0415
 
@@ -51,7 +56,10 @@ def _split(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise InvalidOption(f"--set: {text!r} is no setting; one is written name=value, as in pressure=1.1")
-    return name.strip(), value.strip()
+    name = name.strip()
+    if name in _NOT_SETTINGS:
+        raise InvalidOption(f"--set: {name} is no setting; it is given as {_NOT_SETTINGS[name]}")
+    return name, value.strip()
 
 
 def _list(json: bool) -> None:

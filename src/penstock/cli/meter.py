@@ -1,4 +1,4 @@
-"""Progress on the error stream, shown only once a command has taken longer than a second."""
+"""Progress on the error stream of a terminal, shown only once a command has taken longer than a second."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ class Meter:
 
     def __init__(self) -> None:
         self._started = time.monotonic()
+        console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.fields[detail]}"),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=console,
             transient=True,
+            disable=not console.is_terminal,
         )
         self._task = self._bar.add_task("", total=None, detail="")
         self._shown = False

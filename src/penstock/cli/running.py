@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock import runs
+from penstock.cli.foreign import foreign_code
 from penstock.cli.meter import Meter
+from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model import Scenario, load
 from penstock.sharing.catalogue import NAMES, find, split_names
@@ -13,8 +15,9 @@ from penstock.sharing.catalogue import NAMES, find, split_names
 
 def run_one(file: Path, sharing: str, timeline: bool) -> Result:
     """The scenario in `file` under one policy."""
-    policy, scenario = find(sharing), load(file)
-    with Meter() as meter:
+    scenario = load(file)
+    with foreign_code(), Meter() as meter:
+        policy = find(sharing)
 
         def progress(now: float, events: int) -> None:
             meter.show(policy.label, _fraction(scenario, now), f"{events:,} events")
@@ -24,8 +27,8 @@ def run_one(file: Path, sharing: str, timeline: bool) -> Result:
 
 def run_all(file: Path, sharing: str | None, timeline: bool) -> tuple[Result, ...]:
     """The scenario in `file` under each of the policies named, or all."""
-    names = split_names(sharing) if sharing is not None else NAMES
-    with Meter() as meter:
+    names = NAMES if sharing is None else _names(sharing)
+    with foreign_code(), Meter() as meter:
         policies = []
         for name in names:
             meter.show(f"compiling {name}" if "(" not in name else name)
@@ -36,6 +39,13 @@ def run_all(file: Path, sharing: str | None, timeline: bool) -> tuple[Result, ..
             meter.show(name, _fraction(scenario, now), f"{events:,} events")
 
         return runs.compare(scenario, policies, timeline=timeline, progress=progress)
+
+
+def _names(text: str) -> list[str]:
+    # An empty name is more likely a slip, or an unset variable of a script, than a wish.
+    if not all(map(str.strip, text.split(","))):
+        raise InvalidOption(f"--sharing: {text!r} has an empty name; give names as in fcfs,greedy-yield")
+    return split_names(text)
 
 
 def _fraction(scenario: Scenario, now: float) -> float | None:

@@ -26,7 +26,7 @@ from penstock.engine.state import (
     Segments,
     State,
 )
-from penstock.kernels import inlined, kernel, total
+from penstock.kernels import head, inlined, kernel
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import POLICY, RATES, VIEW, View
 
@@ -38,26 +38,26 @@ DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED = range(6)
 
 
 @inlined
-def rows_in_use(view: View, now: float, active: int) -> View:
+def _rows_in_use(view: View, now: float, active: int) -> View:
     """What the policy sees: the first `active` rows of every column."""
     return View(
         now,
         view.begin,
         view.end,
         view.capacity,
-        view.application[:active],
-        view.nodes[:active],
-        view.limit[:active],
-        view.remaining[:active],
-        view.posted[:active],
-        view.release[:active],
-        view.progress[:active],
-        view.omega[:active],
-        view.rate[:active],
+        head(view.application, active),
+        head(view.nodes, active),
+        head(view.limit, active),
+        head(view.remaining, active),
+        head(view.posted, active),
+        head(view.release, active),
+        head(view.progress, active),
+        head(view.omega, active),
+        head(view.rate, active),
         view.settings,
         view.memory,
-        view.key[:active],
-        view.rows[:active],
+        head(view.key, active),
+        head(view.rows, active),
     )
 
 
@@ -166,49 +166,50 @@ def _wake(chains: Chains, state: State, view: View, now: float) -> None:
         _post(chains, state, view, application, now)
 
 
-@kernel(types.float64(_F, _F, types.int64), fastmath={"nnan", "nsz"})
-def _soonest(remaining: Floats, rate: Floats, active: int) -> float:
-    """Seconds to the first completion; a rate of 0 takes forever. Apart, so that the compiler may use vectors."""
+@kernel(
+    types.UniTuple(types.float64, 2)(_F, _F, _F, _F, types.int64), fastmath={"nnan", "nsz", "reassoc"}, forceinline=True
+)
+def _take(rates: Floats, rate: Floats, limit: Floats, remaining: Floats, active: int) -> tuple[float, float]:
+    """Put a decision's rates in force and clear them for the next one.
+
+    Returns the seconds to the first completion (a rate of 0 takes forever) and the sum of the rates, infinite if one
+    is improper. One loop, and one that the compiler may turn into vectors: there are few rows, and each loop's end
+    costs a branch that is hard to predict. A rate that is no number makes the sum none.
+    """
+    improper = 0
+    in_all = 0.0
     soonest = np.inf
     for row in range(active):
-        seconds = remaining[row] / rate[row]
-        soonest = min(soonest, seconds)
-    return soonest
-
-
-@kernel(types.int64(_F, _F, types.int64))
-def _improper(rates: Floats, limit: Floats, active: int) -> int:
-    """How many rates are not between 0 and the limit."""
-    count = 0
-    for row in range(active):
-        count += not 0.0 <= rates[row] <= limit[row] * (1.0 + SAME)
-    return count
+        given = rates[row]
+        improper += given < 0.0 or given > limit[row] * (1.0 + SAME)
+        in_all += given
+        rate[row] = given
+        rates[row] = 0.0
+        soonest = min(soonest, remaining[row] / given)
+    return soonest, np.inf if improper > 0 else in_all
 
 
 @inlined
-def _accept(view: View, state: State, segments: Segments, rates: Floats, now: float) -> bool:
-    """Put the rates of a decision in force, if they are proper."""
-    active = state.counts[ACTIVE]
-    if _improper(rates, view.limit, active) > 0 or total(rates, active) > view.capacity * (1.0 + SAME):
-        return False
-    for row in range(active):
-        if segments.start.size > 0 and rates[row] != view.rate[row]:
+def _record_changes(view: View, state: State, segments: Segments, rates: Floats, now: float) -> None:
+    """Close the segments of those whose rate is about to change."""
+    for row in range(state.counts[ACTIVE]):
+        if rates[row] != view.rate[row]:
             _record(segments, state, view, row, now)
-        view.rate[row] = rates[row]
-    return True
 
 
-@kernel(types.int64(_F, _F, _F, _F, types.int64, types.float64, types.float64))
+@kernel(types.int64(_F, _F, _F, _F, types.int64, types.float64, types.float64), forceinline=True)
 def _move(
     remaining: Floats, progress: Floats, rate: Floats, limit: Floats, active: int, passed: float, nearly: float
 ) -> int:
-    """Let `passed` seconds go by for all transfers; return how many are over, or would be in `nearly` seconds."""
-    over = 0
+    """Let `passed` seconds go by for all transfers; return the last that is over, or would be in `nearly` seconds."""
+    over = -1
     for row in range(active):
         moved = rate[row] * passed
-        remaining[row] -= moved
+        left = remaining[row] - moved
+        remaining[row] = left
         progress[row] += moved / limit[row]
-        over += remaining[row] <= rate[row] * nearly
+        if left <= rate[row] * nearly:
+            over = row
     return over
 
 
@@ -217,12 +218,25 @@ def _advance(chains: Chains, state: State, view: View, segments: Segments, now: 
     """Move all transfers from `now` to `then`, and apply all that happens there."""
     nearly = SAME * then
     active = state.counts[ACTIVE]
-    if _move(view.remaining, view.progress, view.rate, view.limit, active, then - now, nearly) > 0:
-        for row in range(active - 1, -1, -1):
-            if view.remaining[row] <= view.rate[row] * nearly:
-                _complete(chains, state, view, segments, row, then)
+    row = _move(view.remaining, view.progress, view.rate, view.limit, active, then - now, nearly)
+    # Downwards: completing a row moves the last one into its place, and that has been looked at.
+    while row >= 0:
+        if view.remaining[row] <= view.rate[row] * nearly:
+            _complete(chains, state, view, segments, row, then)
+        row -= 1
     while state.counts[WAITING] > 0 and state.heap_time[0] <= then + nearly:
         _wake(chains, state, view, then)
+
+
+@inlined
+def _next_instant(chains: Chains, state: State, completion: float, tick: float) -> float:
+    """When something happens next: a completion, a release, the end of a compute, a tick, or the end of it all."""
+    then = min(completion, chains.end)
+    if state.counts[WAITING] > 0:
+        then = min(then, state.heap_time[0])
+    if tick > 0.0:
+        then = min(then, chains.begin + state.clock[TICK] * tick)
+    return then
 
 
 @kernel(
@@ -256,18 +270,15 @@ def run(
                 status = PAUSED
                 break
             if not pausing:
-                rates[:active] = 0.0
-                policy(rows_in_use(view, now, active), rates[:active])
+                policy(_rows_in_use(view, now, active), head(rates, active))
             resuming = False
-            if not _accept(view, state, segments, rates, now):
+            if segments.start.size > 0:
+                _record_changes(view, state, segments, rates, now)
+            soonest, in_all = _take(rates, view.rate, view.limit, view.remaining, active)
+            if not in_all <= view.capacity * (1.0 + SAME):
                 status = REFUSED
                 break
-            soonest = _soonest(view.remaining, view.rate, active)
-        then = min(now + soonest, chains.end)
-        if state.counts[WAITING] > 0:
-            then = min(then, state.heap_time[0])
-        if tick > 0.0:
-            then = min(then, chains.begin + state.clock[TICK] * tick)
+        then = _next_instant(chains, state, now + soonest, tick)
         if then == np.inf:
             status = STALLED if active > 0 else DONE
             break

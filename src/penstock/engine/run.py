@@ -27,13 +27,11 @@ from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
 from penstock.kernels import kernel
 from penstock.sharing.policy import Outlook, Sharing
-from penstock.sharing.view import DECIDE, View
+from penstock.sharing.view import DECIDE, View, active_rows
 
 Progress = Callable[[float, int], None]  # (simulated time, events so far)
 
 _CHUNK = 200_000
-# The plain function: arrays that a kernel slices must not leave it, they are not counted there.
-_rows_in_use = loop.rows_in_use.py_func  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -106,11 +104,10 @@ class _Execution:
         """Let a plain Python policy decide."""
         active = int(self.state.counts[ACTIVE])
         rates = self.rates[:active]
-        rates[:] = 0.0
         started = time.thread_time()
         try:
             given: Any = self.policy.decide(  # type: ignore[func-returns-value]
-                _rows_in_use(self.view, self.state.clock[NOW], active), rates
+                active_rows(self.view, self.state.clock[NOW], active), rates
             )
         except Exception as error:
             what = f"{type(error).__name__}: {error}".rstrip(": ")
@@ -129,9 +126,9 @@ class _Execution:
         if status == loop.STALLED:
             return f"{_at(self.policy.name, self._time)} gave nobody any bandwidth, and nothing else would ever happen"
         active = int(self.state.counts[ACTIVE])
-        view = _rows_in_use(self.view, self._time, active)
+        view = active_rows(self.view, self._time, active)
         names = [self.program.names[application] for application in view.application]
-        return improper(self.policy.name, names, view, self.rates[:active])
+        return improper(self.policy.name, names, view, view.rate)
 
     def _keep_segments(self) -> None:
         used = int(self.state.counts[SEGMENTS])

@@ -39,10 +39,20 @@ def load(path: str | os.PathLike[str]) -> Scenario:
 def load_moment(path: str | os.PathLike[str]) -> Moment:
     """The state that a decision is asked for, from a file in the same formats; `-` is standard input, in any."""
     if str(path) == "-":
-        document = import_module("penstock.model.yaml_text").parse(sys.stdin.read(), "standard input")
+        document = import_module("penstock.model.yaml_text").parse(_read_stdin(), "standard input")
         return Moment.checked(document, lambda _: "standard input")
     document, locate = _read(Path(path))
     return Moment.checked(document, locate)
+
+
+def _read_stdin() -> str:
+    try:
+        text = sys.stdin.read(LARGEST) if sys.stdin else ""
+    except UnicodeDecodeError as error:
+        raise InvalidScenario(f"standard input: is not text in UTF-8 (byte {error.start})") from None
+    if len(text) == LARGEST:
+        raise InvalidScenario(f"standard input: has more than {LARGEST // 10**6} MB; a state is a small document")
+    return text
 
 
 def _read(file: Path) -> tuple[Any, Locate]:

@@ -11,6 +11,8 @@ from pydantic import model_validator
 from penstock.model.problems import Path, reject
 from penstock.model.record import Bytes, BytesPerSecond, Name, Record, Seconds
 
+TOLERANCE = 1e-9
+
 
 class Pending(Record):
     """An application with an I/O operation posted and not finished."""
@@ -48,5 +50,16 @@ class Moment(Record):
             for key in ("posted", "release"):
                 if (time := getattr(pending, key)) > self.now:
                     yield (*where, key), time, f"is {time:g}; it lies before now, {self.now:g}, or at it"
+            yield from _order_problems(pending, self.now, where)
             if pending.remaining == 0:
                 yield (*where, "remaining"), 0, "is 0; an active application has bytes left to transfer"
+
+
+def _order_problems(pending: Pending, now: float, where: Path) -> Iterator[tuple[Path, object, str]]:
+    """What cannot have happened since the release."""
+    release, posted, progress = pending.release, pending.posted, pending.progress
+    if posted < release:
+        yield (*where, "posted"), posted, f"is {posted:g}; I/O is posted after the release, {release:g}, or at it"
+    lead = max(0.0, now - release)
+    if progress > lead * (1 + TOLERANCE):
+        yield (*where, "progress"), progress, f"is {progress:g}; at most now − release = {lead:g} seconds have passed"

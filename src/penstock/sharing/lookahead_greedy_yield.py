@@ -26,37 +26,51 @@ def _sort_rows(view: View) -> None:
 
 
 @inlined
-def _fill_with_first(view: View, favourite: int, rates: Floats) -> float:
-    """Fill with `favourite` first, the rest in the order of `view.rows`; return the time to the next event."""
-    rates[:] = 0.0
-    rates[favourite] = min(view.limit[favourite], view.capacity)
-    left = view.capacity - rates[favourite]
-    horizon = min(view.end - view.now, view.remaining[favourite] / rates[favourite])
+def _horizon(view: View, favourite: int) -> float:
+    """Seconds to the next event if `favourite` goes first and the rest follows in the order of `view.rows`."""
+    first = view.limit[favourite]
+    left = view.capacity - first
+    horizon = min(view.end - view.now, view.remaining[favourite] / first)
     for row in view.rows:
         if left <= 0.0:
             break
         if row != favourite:
-            rates[row] = min(view.limit[row], left)
-            left -= rates[row]
-            horizon = min(horizon, view.remaining[row] / rates[row])
+            given = min(view.limit[row], left)
+            left -= given
+            horizon = min(horizon, view.remaining[row] / given)
     return horizon  # type: ignore[no-any-return]
+
+
+@inlined
+def _lowest_yield(view: View, favourite: int, horizon: float, to_beat: float) -> float:
+    """The lowest yield after `horizon` seconds of that allocation; any value up to `to_beat` if it is not above it."""
+    lowest = np.inf
+    left = view.capacity - view.limit[favourite]
+    # In rising order of yield, so that a choice that cannot win is given up after a row or two.
+    for row in view.rows:
+        given = view.limit[row]
+        if row != favourite:
+            given = min(given, left)
+            left -= given
+        done = view.progress[row] + given * horizon / view.limit[row]
+        lowest = min(lowest, coarse(done / (view.now + horizon - view.release[row])))
+        if lowest <= to_beat:
+            break
+    return lowest
 
 
 @sharing("lookahead-greedy-yield", source="P1 §4.1")
 def lookahead_greedy_yield(view: View, rates: Floats) -> None:
     """Of all choices of who goes first, the one with the highest minimum yield at the next event."""
     _sort_rows(view)
-    best, best_yield = view.rows[0], -1.0
+    best, best_yield = view.rows[0], -np.inf
     for favourite in view.rows:
-        horizon = _fill_with_first(view, favourite, rates)
-        lowest = np.inf
-        # In rising order of yield, so that a choice that cannot win is given up after a row or two.
-        for row in view.rows:
-            age = view.now + horizon - view.release[row]
-            then = view.progress[row] + rates[row] * horizon / view.limit[row]
-            lowest = min(lowest, coarse(then / age))
-            if lowest <= best_yield:
-                break
+        lowest = _lowest_yield(view, favourite, _horizon(view, favourite), best_yield)
         if lowest > best_yield:
             best, best_yield = favourite, lowest
-    _fill_with_first(view, best, rates)
+    rates[best] = view.limit[best]
+    left = view.capacity - rates[best]
+    for row in view.rows:
+        if row != best:
+            rates[row] = min(view.limit[row], left)
+            left -= rates[row]

@@ -47,6 +47,13 @@ DECIDE = types.void(VIEW, RATES)
 POLICY = types.FunctionType(DECIDE)
 
 
+def active_rows(view: View, now: float, active: int) -> View:
+    """The first `active` rows of every column: what a policy sees of a View with room for more."""
+    columns = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
+    front = {name: getattr(view, name)[:active] for name in (*columns, "key", "rows")}
+    return view._replace(now=now, **front)
+
+
 def empty_view(rows: int, applications: int, settings: Floats, memory: int) -> View:
     """A View with room for `rows` active applications, all zero."""
     return View(

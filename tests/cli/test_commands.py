@@ -1,0 +1,262 @@
+"""Every command does what its help says, in a terminal, in a pipe and in a script."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from cli.user import command, environment
+from penstock import generate, load
+from penstock.sharing import NAMES
+from penstock.workloads import generators
+
+KINDS = [kind.name for kind in generators()]
+ESCAPE = "\x1b"
+STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+def test_demo_prints_a_table_and_writes_a_report(penstock, folder):
+    outcome = penstock("demo")
+    assert outcome.code == 0
+    for name in NAMES:
+        assert name in outcome.out
+    assert "written: penstock-demo.html" in outcome.out
+    page = (folder / "penstock-demo.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert all(name in page for name in NAMES)
+
+
+def test_demo_report_elsewhere(penstock, folder):
+    assert "written: here.html" in penstock("demo", "--html", "here.html").out
+    assert [path.name for path in folder.glob("*.html")] == ["here.html"]
+
+
+@pytest.mark.parametrize("suffix", STARTS)
+@pytest.mark.parametrize("arguments", [["simulate", "jobs.yaml"], ["compare", "jobs.yaml", "--sharing", "fcfs,set-10"]])
+def test_plots(penstock, folder, arguments, suffix):
+    outcome = penstock(*arguments, "--plot", f"run{suffix}")
+    assert outcome.code == 0
+    assert f"written: run{suffix}" in outcome.out
+    assert (folder / f"run{suffix}").read_bytes().startswith(STARTS[suffix])
+    assert not list(folder.glob(".*"))
+
+
+def test_compare_writes_plot_and_report_beside_json(penstock, folder):
+    outcome = penstock(
+        "compare", "all.yaml", "--sharing", "fcfs,greedy-com", "--json", "--plot", "c.svg", "--html", "c.html"
+    )
+    assert [run["sharing"] for run in json.loads(outcome.out)["runs"]] == ["fcfs", "greedy-com"]
+    page = (folder / "c.html").read_text()
+    assert "fcfs" in page
+    assert "greedy-com" in page
+    assert (folder / "c.svg").exists()
+
+
+def test_an_old_file_is_replaced(penstock, folder):
+    (folder / "c.html").write_text("old")
+    assert penstock("compare", "all.yaml", "--sharing", "fcfs", "--html", "c.html").code == 0
+    assert (folder / "c.html").read_text().startswith("<!doctype html>")
+
+
+def test_tables_name_everybody(penstock):
+    table = penstock("simulate", "jobs.yaml", "--sharing", "set-10").out
+    assert "set-10" in table
+    assert {"a", "b"} <= {line.split()[0] for line in table.splitlines() if line.strip()}
+    table = penstock("compare", "jobs.yaml").out
+    assert all(name in table for name in NAMES)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", ["x.yaml", "x.yml", "x.json", "stdout", "stdout json"])
+def test_generate_and_load_back(penstock, folder, kind, form):
+    settings = {"horizon": "2e4", "applications": "6", "small": "2"} if kind == "synthetic" else {}
+    words = [f"{name}={value}" for name, value in settings.items()]
+    arguments = ["generate", kind, "--seed", "3", *(["--set", *words] if words else [])]
+    if form.startswith("stdout"):
+        outcome = penstock(*arguments, *(["--json"] if "json" in form else []))
+        file = folder / ("out.json" if "json" in form else "out.yaml")
+        file.write_text(outcome.out)
+    else:
+        outcome = penstock(*arguments, "-o", form)
+        file = folder / form
+        assert outcome.out == ""
+        assert outcome.err.startswith(f"written: {form} (")
+    assert outcome.code == 0
+    assert load(file) == generate(kind, seed=3, **settings)
+
+
+def test_long_traces_go_beside_the_document(penstock, folder):
+    assert penstock("generate", "synthetic", "-o", "p1.yaml").code == 0
+    assert (folder / "p1.parquet").exists()
+    assert json.loads(penstock("simulate", "p1.yaml", "--json").out)["events"] > 10_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--set", "m=4", "T=100", "fresh=no"],
+        ["--set", "m=4", "--set", "T=100", "--set", "fresh=no"],
+        ["--set", "m=4", "T=100", "--set", "fresh=no"],
+        ["m=4", "T=100", "fresh=no"],
+        ["--set", "m = 4", "T=1e2", "--seed", "5", "fresh=false"],
+    ],
+)
+def test_settings_however_they_are_given(penstock, folder, words):
+    assert penstock("generate", "example-1", *words, "-o", "e.json").code == 0
+    assert load(folder / "e.json") == generate("example-1", m=4, T=100, fresh=False)
+
+
+def test_seeds_differ_and_repeat(penstock):
+    small = ["--set", "horizon=1e4", "applications=4", "small=1"]
+    first, again, other = (penstock("generate", "synthetic", *small, "--seed", seed).out for seed in ("1", "1", "2"))
+    assert first == again != other
+
+
+def test_lists_are_for_people_too(penstock):
+    policies = penstock("policies").out
+    assert all(name in policies for name in NAMES)
+    assert "delta=auto" in policies
+    kinds = penstock("generate").out
+    assert all(kind in kinds for kind in KINDS)
+    assert "pressure=1" in kinds
+
+
+def test_version_and_help(penstock):
+    assert penstock("--version").out == f"penstock {version('penstock')}\n"
+    help_text = penstock("--help").out
+    for name in ("demo", "simulate", "compare", "decide", "generate", "policies"):
+        assert name in help_text
+        own = penstock(name, "--help")
+        assert own.code == 0
+        assert "Usage: " in own.out
+
+
+def test_own_policy_file(penstock, folder):
+    (folder / "mine.py").write_text(
+        '"""Mine."""\n\n\ndef last_first(view, rates):\n    rates[view.posted.argmax()] = view.limit[0]\n'
+    )
+    run = json.loads(penstock("simulate", "all.yaml", "--sharing", "mine.py:last_first", "--json").out)
+    assert run["sharing"] == "last-first"
+    assert penstock("compare", "all.yaml", "--sharing", "fcfs,mine.py:last_first").code == 0
+
+
+def test_what_a_policy_prints_stays_out_of_the_result(penstock, folder):
+    (folder / "chatty.py").write_text(
+        "print('hello')\n\n\ndef f(view, rates):\n    print('deciding')\n    rates[0] = view.limit[0]\n"
+    )
+    for arguments in (["simulate", "all.yaml"], ["decide", "state.json"], ["compare", "all.yaml"]):
+        outcome = penstock(*arguments, "--sharing", "chatty.py:f", "--json")
+        json.loads(outcome.out)
+        assert outcome.err.startswith("hello\ndeciding\n")
+
+
+def test_a_state_may_be_yaml(penstock, folder):
+    (folder / "state.yaml").write_text("{capacity: 1 GB/s, now: 1 h, active: []}")
+    assert json.loads(penstock("decide", "state.yaml").out)["rates"] == {}
+
+
+def test_a_pipe_gets_no_escape_codes(process):
+    for arguments in (["simulate", "jobs.yaml"], ["compare", "jobs.yaml", "--sharing", "fcfs"], ["policies"]):
+        outcome = process(*arguments, TERM="xterm-256color")
+        assert outcome.code == 0
+        assert ESCAPE not in outcome.out + outcome.err
+        assert outcome.err == ""
+
+
+def colours(text):
+    """Colours, not bold and dim, which NO_COLOR leaves alone."""
+    return re.findall(r"\x1b\[(?:\d+;)*(?:3[0-8]|9[0-7])[;m]", text)
+
+
+def test_colours_on_a_terminal_unless_refused(terminal):
+    asked = ["simulate", "jobs.yaml"]
+    assert colours(terminal(*asked, on="stdout stderr").out)
+    assert not colours(terminal(*asked, on="stdout stderr", NO_COLOR="1").out)
+    assert ESCAPE not in terminal(*asked, on="stderr").out
+
+
+@pytest.mark.parametrize(
+    "arguments", ["policies --json", "policies", "generate synthetic", "simulate jobs.yaml", "--help"]
+)
+def test_a_reader_that_leaves_early(folder, arguments):
+    child = subprocess.Popen(
+        command(*arguments.split()), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(PENSTOCK_QUIET="1")
+    )
+    child.stdout.close()
+    assert child.stderr.read() == b""
+    child.stderr.close()
+    assert child.wait() in (0, 1)
+
+
+SLOW = """\
+import time
+
+
+def f(view, rates):
+    rates[0] = view.limit[0]
+    time.sleep(0.6)
+"""
+
+
+def test_progress_is_shown_on_the_error_stream_of_a_terminal_only(terminal, process, folder):
+    (folder / "slow.py").write_text(SLOW)
+    asked = ["compare", "all.yaml", "--sharing", "slow.py:f,fcfs", "--json"]
+    seen = terminal(*asked, on="stderr")
+    assert "fcfs" in seen.err
+    assert [run["sharing"] for run in json.loads(seen.out)["runs"]] == ["f", "fcfs"]
+    piped = process(*asked)
+    assert piped.err == ""
+    json.loads(piped.out)
+
+
+ENDLESS = """\
+import time
+
+
+def f(view, rates):
+    print("asked", flush=True)
+    while True:
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("arguments", ["simulate jobs.yaml --plot new.png", "compare jobs.yaml --html old.html"])
+def test_an_interrupt_leaves_no_file_behind(folder, arguments):
+    Path("endless.py").write_text(ENDLESS)
+    Path("old.html").write_text("old")
+    before = sorted(os.listdir())
+    child = subprocess.Popen(
+        command(*arguments.split(), "--sharing", "endless.py:f"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(PENSTOCK_QUIET="1", PYTHONDONTWRITEBYTECODE="1"),
+    )
+    while b"asked" not in child.stderr.readline():
+        assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=10)
+    assert child.returncode == 130
+    assert (out, b"Traceback" in err) == (b"", False)
+    assert sorted(os.listdir()) == before
+    assert Path("old.html").read_text() == "old"
+
+
+def test_a_full_disk_behind_standard_output(folder):
+    for arguments in ("simulate jobs.yaml", "simulate jobs.yaml --json", "generate example-1"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                command(*arguments.split()), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+            )
+        assert done.returncode == 2
+        assert done.stderr == b"penstock: standard output cannot be written: No space left on device\n"
+
+
+def test_a_terminal_without_our_letters(process):
+    outcome = process("simulate", "jobs.yaml", PYTHONIOENCODING="ascii")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "min yield" in outcome.out

@@ -1,0 +1,335 @@
+"""Compiled code does what its Python says; and where compiled code is kept, whatever can be written to."""
+
+from __future__ import annotations
+
+import heapq
+import importlib
+import math
+import os
+import pkgutil
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import penstock
+from penstock import Scenario, kernels, simulate
+from penstock.engine import heap
+from penstock.kernels import total
+from penstock.sharing import NAMES, Sharing, find, order
+from penstock.sharing.view import View, empty_view
+from reference.policies import quantise
+
+finite = st.floats(-1e12, 1e12)
+positive = st.floats(1e-6, 1e12)
+
+
+def modules() -> list[ModuleType]:
+    """Every module that may hold kernels."""
+    found = [kernels]
+    for part in ("engine", "sharing", "metrics"):
+        package = importlib.import_module(f"penstock.{part}")
+        found += [
+            importlib.import_module(f"penstock.{part}.{info.name}") for info in pkgutil.iter_modules(package.__path__)
+        ]
+    return found
+
+
+def dispatchers() -> dict[str, Any]:
+    """Every compiled function of the package, by the module that defines it and its name."""
+    return {
+        f"{value.py_func.__module__}.{value.py_func.__name__}": value
+        for module in modules()
+        for value in vars(module).values()
+        if hasattr(value, "py_func")
+    }
+
+
+@contextmanager
+def in_plain_python(called: set[str]) -> Iterator[None]:
+    """Replace every kernel, wherever it is used, by its own Python; note which ones are called."""
+
+    def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            called.add(name)
+            return function(*arguments)
+
+        return call
+
+    plain = {id(kernel): noted(name, kernel.py_func) for name, kernel in dispatchers().items()}
+    with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+        for module in modules():
+            for name, value in list(vars(module).items()):
+                if id(value) in plain:
+                    patch.setattr(module, name, plain[id(value)])
+        yield
+
+
+def python_of(kernel: Any) -> Any:
+    return kernel.py_func
+
+
+def random_document(seed: int) -> dict[str, Any]:
+    """A few applications with and without caps, in and out of a window."""
+    draw = random.Random(seed)
+
+    def job(index: int) -> dict[str, Any]:
+        loop = [{"compute": draw.uniform(0.5, 4)}, {"write": draw.uniform(0.5, 4)}, {"read": draw.uniform(0.1, 1)}]
+        listed = [{"write": draw.uniform(0.5, 3)}, {"repeat": draw.randint(1, 4), "phases": loop}]
+        cap = {"bandwidth": draw.uniform(0.3, 1.0)} if draw.random() < 0.7 else {}
+        return {"name": f"a{index}", "nodes": draw.randint(1, 5), "phases": listed, **cap}
+
+    window = {"window": {"begin": 0, "end": draw.uniform(8, 20)}} if seed % 2 else {}
+    jobs = [job(index) for index in range(draw.randint(2, 6))]
+    return {"version": 1, "platform": {"bandwidth": 1.0}, "applications": jobs, **window}
+
+
+def outcome(scenario: Scenario, policy: Sharing) -> list[float]:
+    """The numbers of a run; of its timeline only what a last bit in a rate cannot change."""
+    result = simulate(scenario, policy, timeline=True)
+    timeline = result.timeline
+    assert timeline is not None
+    moved: list[float] = np.bincount(timeline.application, timeline.rate * (timeline.stop - timeline.start)).tolist()
+    numbers = [result.min_yield, result.efficiency, result.bound_interval, result.bound_min_yield, float(result.events)]
+    numbers += [job.yield_ for job in result.applications] + [job.completion for job in result.applications]
+    return [math.inf if number is None else number for number in numbers] + moved
+
+
+def test_every_kernel_does_what_its_python_says() -> None:
+    called: set[str] = set()
+    for seed in range(12):
+        scenario = Scenario.from_document(random_document(seed))
+        compiled = {name: outcome(scenario, find(name)) for name in NAMES}
+        with in_plain_python(called):
+            for name in NAMES:
+                plain = replace(find(name), decide=find(name).plain)
+                assert outcome(scenario, plain) == pytest.approx(compiled[name], rel=1e-9, abs=1e-12), name
+    ours = {name for name in dispatchers() if not name.endswith("._idle")} - {policy_kernel(name) for name in NAMES}
+    assert called >= ours, f"not called: {sorted(ours - called)}"
+
+
+def policy_kernel(name: str) -> str:
+    plain = find(name).plain
+    return f"{plain.__module__}.{plain.__name__}"
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 1.0, 2.5]) | positive), max_size=60))
+def test_the_heap_is_a_heap(steps: list[tuple[bool, float]]) -> None:
+    times, applications, size = np.zeros(60), np.zeros(60, np.int64), 0
+    expected: list[tuple[float, int]] = []
+    for application, (adding, time) in enumerate(steps):
+        if adding or not expected:
+            heap.push(times, applications, size, time, application)
+            heapq.heappush(expected, (time, application))
+            size += 1
+        else:
+            heap.pop(times, applications, size)
+            heapq.heappop(expected)
+            size -= 1
+        assert not expected or (times[0], applications[0]) == expected[0]
+    while size:
+        assert (times[0], applications[0]) == heapq.heappop(expected)
+        heap.pop(times, applications, size)
+        size -= 1
+
+
+@given(st.lists(finite, max_size=40), st.data())
+def test_total_is_the_sum_of_the_first(values: list[float], data: st.DataObject) -> None:
+    count = data.draw(st.integers(0, len(values)))
+    exact = math.fsum(values[:count])
+    slack = 1e-13 * math.fsum(map(abs, values[:count]))
+    array = np.array(values, dtype=np.float64)
+    assert total(array, count) == pytest.approx(exact, rel=1e-13, abs=slack)
+    assert python_of(total)(array, count) == pytest.approx(exact, rel=1e-13, abs=slack)
+
+
+@given(st.floats(allow_nan=False, allow_subnormal=False))
+def test_coarse_keeps_thirty_bits(key: float) -> None:
+    kept = order.coarse(key)
+    assert kept == python_of(order.coarse)(key)
+    if abs(key) < 1e300:
+        assert kept == quantise(key)
+        assert abs(kept - key) <= 2.0**-30 * abs(key)
+    else:
+        assert kept == key
+
+
+@given(finite, st.floats(-1e-13, 1e-13))
+def test_coarse_is_a_total_order_that_ignores_noise(key: float, noise: float) -> None:
+    near = order.coarse(key * (1 + noise))
+    assert near == pytest.approx(order.coarse(key), rel=2.0**-29)
+    assert order.coarse(near) == near
+
+
+@st.composite
+def queues(draw: st.DrawFn) -> View:
+    """Rows with keys and postings that often tie, in any order."""
+    size = draw(st.integers(1, 12))
+    view = empty_view(size, size, np.zeros(0), 0)
+    few = st.sampled_from([0.0, 1.0, 1.0 + 1e-13, 2.0, math.inf])
+    view.key[:] = draw(st.lists(few | positive, min_size=size, max_size=size))
+    view.posted[:] = draw(st.lists(st.sampled_from([0.0, 3.0, 3.0 + 1e-13]) | positive, min_size=size, max_size=size))
+    view.limit[:] = draw(st.lists(st.floats(0.01, 10.0), min_size=size, max_size=size))
+    view.application[:] = draw(st.permutations(range(size)))
+    return view._replace(capacity=draw(st.floats(0.01, 20.0)))
+
+
+@given(queues())
+def test_filling_goes_in_order_of_key_posting_and_place(view: View) -> None:
+    expected, left = np.zeros(view.key.size), view.capacity
+
+    def priority(row: int) -> tuple[float, float, int]:
+        return quantise(view.key[row]), quantise(view.posted[row]), view.application[row]
+
+    for row in sorted(range(view.key.size), key=priority):
+        expected[row] = min(view.limit[row], left)
+        left -= expected[row]
+    for fill in (order.fill, python_of(order.fill)):
+        own = view._replace(key=view.key.copy(), rows=view.rows.copy())
+        rates = np.zeros(view.key.size)
+        fill(own, rates)
+        assert rates.tolist() == expected.tolist()
+
+
+@given(queues())
+def test_who_comes_first_is_a_total_order(view: View) -> None:
+    key = np.array([order.coarse(value) for value in view.key])
+    rows = range(view.key.size)
+
+    def first(a: int, b: int) -> bool:
+        return bool(order.comes_first(key, view.posted, view.application, a, b))
+
+    assert all(first(a, b) != first(b, a) for a in rows for b in rows if a != b)
+    in_order = sorted(rows, key=lambda row: sum(first(other, row) for other in rows if other != row))
+    assert all(first(a, b) for a, b in pairwise(in_order))
+
+
+ASK = "import penstock.kernels as k, numpy as np; assert k.total(np.arange(4.0), 4) == 6.0; print(k.CACHE)"
+COMPILING = "penstock: compiling kernels"
+
+
+def asked(**environment: str) -> tuple[str, str]:
+    """What a new process prints, on stdout and on stderr, that sees only this environment."""
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(penstock.__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", ASK], env=kept | environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout.strip(), done.stderr
+
+
+# Nobody can make a folder below a file, not even root.
+NOWHERE = "/dev/null/nowhere"
+
+
+def test_kernels_are_compiled_once_and_said_so_once(tmp_path: Path) -> None:
+    folder, said = asked(HOME=str(tmp_path))
+    assert Path(folder).parent == tmp_path / ".cache" / "penstock"
+    assert said.count(COMPILING) == 1
+    assert said.count("\n") == 1
+    assert list(Path(folder).rglob("*.nbc"))
+    again, silent = asked(HOME=str(tmp_path))
+    assert (again, silent) == (folder, "")
+
+
+def test_quiet_means_quiet(tmp_path: Path) -> None:
+    _, said = asked(HOME=str(tmp_path), PENSTOCK_QUIET="1")
+    assert said == ""
+
+
+def test_the_users_choices_come_first(tmp_path: Path) -> None:
+    folder, _ = asked(HOME=NOWHERE, XDG_CACHE_HOME=str(tmp_path / "xdg"))
+    assert Path(folder).parent == tmp_path / "xdg" / "penstock"
+    folder, _ = asked(HOME=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path / "numba"))
+    assert Path(folder).parent == tmp_path / "numba"
+
+
+def test_without_a_home_kernels_are_kept_in_a_private_temporary_folder(tmp_path: Path) -> None:
+    folder, _ = asked(HOME=NOWHERE, XDG_CACHE_HOME=NOWHERE, TMPDIR=str(tmp_path))
+    assert Path(folder).parent == tmp_path / f"penstock-{os.getuid()}"
+    assert Path(folder).stat().st_mode & 0o077 == 0
+    assert Path(folder).parent.stat().st_mode & 0o077 == 0
+    again, silent = asked(HOME=NOWHERE, XDG_CACHE_HOME=NOWHERE, TMPDIR=str(tmp_path))
+    assert (again, silent) == (folder, "")
+
+
+def no_temporary_folder() -> str:
+    raise FileNotFoundError("No usable temporary directory found")
+
+
+def no_home() -> Path:
+    raise RuntimeError("Could not determine home directory.")
+
+
+@pytest.fixture
+def nothing_writable(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", NOWHERE)
+    monkeypatch.setattr("tempfile.tempdir", NOWHERE)
+    return monkeypatch
+
+
+def test_nothing_writable_means_no_cache(nothing_writable: pytest.MonkeyPatch) -> None:
+    assert kernels._cache_folder() is None
+
+
+def test_no_temporary_folder_at_all_means_no_cache(nothing_writable: pytest.MonkeyPatch) -> None:
+    nothing_writable.setattr("tempfile.gettempdir", no_temporary_folder)
+    assert kernels._cache_folder() is None
+
+
+def test_a_user_without_a_home_gets_the_temporary_folder(nothing_writable: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in containers that run under a number that no account has."""
+    nothing_writable.delenv("XDG_CACHE_HOME")
+    nothing_writable.setattr(Path, "home", no_home)
+    nothing_writable.setattr("tempfile.tempdir", str(tmp_path))
+    folder = kernels._cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path / f"penstock-{os.getuid()}"
+
+
+def test_without_any_cache_kernels_still_work(tmp_path: Path) -> None:
+    ask = f"import tempfile; tempfile.tempdir = {NOWHERE!r}; {ASK}"
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(penstock.__file__).parent.parent)}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", ask], env=kept | {"HOME": NOWHERE}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "None"
+        assert done.stderr.count(COMPILING) == 1
+
+
+def test_a_policy_can_be_defined_where_there_is_no_file(tmp_path: Path) -> None:
+    """At the prompt, or piped into Python: Numba cannot keep such a function, which is no reason to refuse it."""
+    text = (
+        "from penstock.sharing import sharing\n"
+        "@sharing('typed-in')\n"
+        "def typed_in(view, rates):\n"
+        "    '''Nobody gets anything.'''\n"
+        "print(typed_in.rule)\n"
+    )
+    done = subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "Nobody gets anything.\n"), done.stderr[-300:]
+
+
+def test_a_change_of_any_source_file_changes_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "part").mkdir()
+    source = tmp_path / "part" / "one.py"
+    source.write_text("a = 1\n")
+    monkeypatch.setattr(kernels, "_PACKAGE", tmp_path)
+    before = kernels._fingerprint()
+    assert kernels._fingerprint() == before
+    os.utime(source, (1, 1))
+    touched = kernels._fingerprint()
+    source.write_text("a = 1\nb = 2\n")
+    assert len({before, touched, kernels._fingerprint()}) == 3
