@@ -36,8 +36,8 @@ class Size(NamedTuple):
 # With the usual horizon of 2e6 s the C loop needs almost four minutes for 6,000 applications.
 FULL = (Size(60, 2e6, 15, 5), Size(600, 2e6, 3), Size(6000, 6e5, 2))
 QUICK = (Size(60, 3e5, 3, 5), Size(600, 1e5, 2), Size(6000, 3e4, 1))
-# Between 3e5 s and 5e5 s two events of this instance fall so close together that the tolerance decides, which is not the
-# same in SimGrid; from there on its run is another one.
+# Between 3e5 s and 5e5 s two events of this instance fall so close together that the tolerance decides, and SimGrid has
+# another one: from there on its run differs.
 SHORT_WINDOW = 2e5
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import cgutils, event
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
@@ -95,10 +97,27 @@ def kernel(signature: Any, **options: Any) -> Callable[[F], F]:
     """Compile a function for `signature` now, or load it if an earlier process has. It keeps `.py_func`."""
 
     def build(function: F) -> F:
+        # What was typed at a prompt has no file to remember it by.
+        cache = CACHE is not None and Path(function.__code__.co_filename).is_file()
         with _building():
-            return numba.njit(signature, cache=CACHE is not None, **_OPTIONS, **options)(function)  # type: ignore[no-any-return]
+            return numba.njit(signature, cache=cache, **{**_OPTIONS, **options})(function)  # type: ignore[no-any-return]
 
     return build
+
+
+def compile_policy(function: F, signature: Any) -> F:
+    """As a kernel; if it allocates, with the memory management that this takes."""
+    try:
+        return kernel(signature)(function)
+    except NumbaError:
+        return kernel(signature, _nrt=True)(function)
+
+
+def reason(error: NumbaError) -> str:
+    """What Numba found, in one line: its messages are pages."""
+    lines = [re.sub(r"\x1b\[\d+m", "", line).strip() for line in str(error).splitlines()]
+    first = next((line for line in lines if line and not line.startswith("Failed in nopython")), "no reason given")
+    return re.sub(r"View\(.*\)", "View", first)
 
 
 def inlined(function: F) -> F:

@@ -33,9 +33,9 @@ def penstock(folder, monkeypatch, capsys) -> Run:
     """Run a command in this process."""
     monkeypatch.setenv("PENSTOCK_QUIET", "1")
 
-    def run(*arguments: str, stdin: str = "") -> Outcome:
+    def run(*arguments: str, stdin: str | None = "") -> Outcome:
         monkeypatch.setattr(sys, "argv", ["penstock", *arguments])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        monkeypatch.setattr(sys, "stdin", None if stdin is None else io.StringIO(stdin))
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main()

@@ -21,19 +21,15 @@ STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
 def test_demo_prints_a_table_and_writes_a_report(penstock, folder):
-    outcome = penstock("demo")
+    outcome = penstock("demo", "--html", "here.html")
     assert outcome.code == 0
     for name in NAMES:
         assert name in outcome.out
-    assert "written: penstock-demo.html" in outcome.out
-    page = (folder / "penstock-demo.html").read_text()
-    assert page.startswith("<!doctype html>")
+    assert "written: here.html" in outcome.out
+    page = (folder / "here.html").read_text()
+    assert page.lower().startswith("<!doctype html>")
     assert all(name in page for name in NAMES)
-
-
-def test_demo_report_elsewhere(penstock, folder):
-    assert "written: here.html" in penstock("demo", "--html", "here.html").out
-    assert [path.name for path in folder.glob("*.html")] == ["here.html"]
+    assert "penstock-demo.html" in penstock("demo", "--help").out
 
 
 @pytest.mark.parametrize("suffix", STARTS)
@@ -60,7 +56,7 @@ def test_compare_writes_plot_and_report_beside_json(penstock, folder):
 def test_an_old_file_is_replaced(penstock, folder):
     (folder / "c.html").write_text("old")
     assert penstock("compare", "all.yaml", "--sharing", "fcfs", "--html", "c.html").code == 0
-    assert (folder / "c.html").read_text().startswith("<!doctype html>")
+    assert (folder / "c.html").read_text().lower().startswith("<!doctype html>")
 
 
 def test_tables_name_everybody(penstock):

@@ -63,7 +63,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _list(json: bool) -> None:
-    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.cli.show import output, print_json  # noqa: PLC0415
     from penstock.report.lists import generators_table  # noqa: PLC0415
     from penstock.workloads import generators  # noqa: PLC0415
 
@@ -77,6 +77,4 @@ def _list(json: bool) -> None:
             ]
         )
         return
-    from rich.console import Console  # noqa: PLC0415
-
-    Console().print(generators_table(known))
+    output().print(generators_table(known))

@@ -8,7 +8,7 @@ from penstock.cli.options import Json
 def policies(json: Json = False) -> None:
     """List all policies with their rule, their parameters and where they come from."""
     from penstock.cli.meter import Meter  # noqa: PLC0415
-    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.cli.show import output, print_json  # noqa: PLC0415
     from penstock.report.lists import policies_table  # noqa: PLC0415
     from penstock.sharing import policies as known  # noqa: PLC0415
 
@@ -24,6 +24,4 @@ def policies(json: Json = False) -> None:
             ]
         )
         return
-    from rich.console import Console  # noqa: PLC0415
-
-    Console().print(policies_table(found))
+    output().print(policies_table(found))

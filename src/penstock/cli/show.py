@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,14 @@ from penstock.report.table import as_json, comparison_table, run_table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+PIPE_WIDTH = 120
+
+
+def output() -> Console:
+    """Standard output; a pipe has no width, and names that are cut for lack of it cannot be searched for."""
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=PIPE_WIDTH)
+
 
 def print_json(thing: object) -> None:
     """One JSON document on standard output."""
@@ -26,14 +35,14 @@ def print_json(thing: object) -> None:
 
 def print_run(result: Result, plot: Path | None) -> None:
     """One run as a table."""
-    console = Console()
+    console = output()
     console.print(run_table(result))
     _say_written(console, plot)
 
 
 def print_comparison(results: Sequence[Result], name: str, plot: Path | None, html: Path | None) -> None:
     """A comparison as a table, and what it says in words."""
-    console = Console()
+    console = output()
     console.print(comparison_table(results, name))
     for line in summary_lines(results):
         console.print(line, highlight=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ class _Flat(NamedTuple):
     amount: Floats
     whole: bool
 
+    def cut(self, count: int) -> _Flat:
+        """The first `count` of them."""
+        return _Flat(self.kind[:count], self.amount[:count], False) if count < self.amount.size else self
+
     def seconds(self, rate: Floats) -> Floats:
         """How long each takes alone, `rate` being progress per unit for each kind."""
         seconds: Floats = self.amount / rate[self.kind]
@@ -39,7 +43,8 @@ def compile_scenario(scenario: Scenario) -> Program:
     begin, end = (window.begin, window.end) if window else (0.0, math.inf)
     release = np.array([application.release for application in scenario.applications], dtype=np.float64)
     start = np.maximum(begin, release)
-    chains = [_chain(each, index, scenario, end - start[index]) for index, each in enumerate(scenario.applications)]
+    chains = (_chain(each, index, scenario, end - start[index]) for index, each in enumerate(scenario.applications))
+    work, volume, limit, tail, endless = (list(column) for column in zip(*chains, strict=True))
     return Program(
         names=tuple(application.name for application in scenario.applications),
         capacity=float(platform.bandwidth),
@@ -49,12 +54,12 @@ def compile_scenario(scenario: Scenario) -> Program:
         release=release,
         progress=np.array([_progress(application, begin) for application in scenario.applications]),
         start=start,
-        first=np.cumsum([0] + [chain.volume.size for chain in chains]),
-        work=np.concatenate([chain.work for chain in chains]),
-        volume=np.concatenate([chain.volume for chain in chains]),
-        limit=np.concatenate([chain.limit for chain in chains]),
-        tail=np.array([chain.tail for chain in chains]),
-        endless=np.array([chain.endless for chain in chains]),
+        first=np.cumsum([0] + [part.size for part in volume]),
+        work=_emptied(work),
+        volume=_emptied(volume),
+        limit=_emptied(limit),
+        tail=np.array(tail),
+        endless=np.array(endless),
     )
 
 
@@ -65,6 +70,13 @@ def limits(application: Application, platform: Platform) -> tuple[float, float]:
     if own is None:
         own = application.nodes * platform.node_bandwidth if platform.node_bandwidth is not None else most
     return min(most, application.read_bandwidth or own), min(most, application.write_bandwidth or own)
+
+
+def _emptied(parts: list[Any]) -> Floats:
+    """The parts as one array; the list is emptied, for there may be gigabytes in it."""
+    joined: Floats = np.concatenate(parts)
+    parts.clear()
+    return joined
 
 
 class _Chain(NamedTuple):
@@ -89,8 +101,10 @@ def _chain(application: Application, index: int, scenario: Scenario, horizon: fl
     # Noise may shorten what was unrolled to less than the horizon: then unroll twice as much.
     while True:
         flat = _disturbed(_unroll(application, rate, reach), scenario.noise, scenario.seed, index)
-        if flat.whole or flat.seconds(rate).sum() > horizon * (1.0 + 1e-6):
-            return _operations(flat, rate)
+        elapsed = np.cumsum(flat.seconds(rate))
+        needed = int(np.searchsorted(elapsed, horizon * (1.0 + 1e-6), side="right")) + 1
+        if flat.whole or needed <= flat.amount.size:
+            return _operations(flat.cut(needed), rate)
         reach = 2.0 * reach
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from penstock.engine import loop
 from penstock.engine.program import Floats, Program
@@ -25,7 +26,7 @@ from penstock.engine.state import (
 )
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
-from penstock.kernels import kernel
+from penstock.kernels import kernel, reason
 from penstock.sharing.policy import Outlook, Sharing
 from penstock.sharing.view import DECIDE, View, active_rows
 
@@ -216,9 +217,8 @@ def _first_class(policy: Sharing) -> Callable[[View, Floats], None]:
     if DECIDE not in getattr(decide, "nopython_signatures", [DECIDE]):
         try:
             decide.compile(DECIDE)  # type: ignore[attr-defined]
-        except Exception as error:
-            reason = str(error).strip().splitlines()[0]
-            raise PolicyError(f"sharing policy {policy.name!r} does not compile for (view, rates): {reason}") from error
+        except NumbaError as error:
+            raise PolicyError(f"sharing policy {policy.name!r} does not compile: {reason(error)}") from error
     return decide
 
 

@@ -146,7 +146,7 @@ def _best_completion(view: View, k: int, to_beat: float) -> tuple[float, float]:
     u = low
     best = _height(rising, u)
     looks = 0
-    while looks < _MOST_LOOKS and _rises(rising) and u < high:
+    while looks < _MOST_LOOKS and _rises(rising):
         looks += 1
         u = _crossing(rising, falling, low, high)
         ceiling = _height(rising, u)
@@ -154,9 +154,10 @@ def _best_completion(view: View, k: int, to_beat: float) -> tuple[float, float]:
             return -1.0, 0.0
         lowest = _binding(view, k, u)
         best = _height(lowest, u)
-        if best >= ceiling * (1.0 - _EXACT):
+        up = _rises(lowest)
+        if best >= ceiling * (1.0 - _EXACT) or (up and u == high):
             break
-        if _rises(lowest):
+        if up:
             rising, low = lowest, u
         else:
             falling = lowest

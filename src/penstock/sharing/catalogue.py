@@ -125,6 +125,8 @@ def _from_file(text: str) -> Sharing:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
+    except PolicyError:
+        raise
     except Exception as error:
         raise PolicyError(f"{path} does not run as Python: {type(error).__name__}: {error}") from error
     if attribute:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
-from penstock.kernels import kernel
+from penstock.kernels import compile_policy, reason
 from penstock.sharing.view import DECIDE, Floats, View
 
 Decide = Callable[[View, Floats], None]
@@ -79,9 +80,11 @@ def sharing(
         raise PolicyError(f"{name!r} is no policy name; one is made of lower-case letters, digits and dashes")
 
     def build(function: Decide) -> Sharing:
-        return Sharing(
-            name, kernel(DECIDE)(function), function, True, rule_of(function), source, parameters, ticks, memory
-        )
+        try:
+            compiled = compile_policy(function, DECIDE)
+        except NumbaError as error:
+            raise PolicyError(f"sharing policy {name!r} does not compile: {reason(error)}") from error
+        return Sharing(name, compiled, function, True, rule_of(function), source, parameters, ticks, memory)
 
     return build
 

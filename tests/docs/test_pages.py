@@ -1,0 +1,167 @@
+"""The site and the code agree: commands and code on the pages run, and nothing is missing from them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from penstock.cli import app
+from penstock.sharing import NAMES, find
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+FOLLOWED_ELSEWHERE = "own-policy.md"  # its commands need the files it makes, see test_own_policy_page.py
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (?:\.venv/bin/)?penstock(.*)$", re.MULTILINE)
+SMALLEST_PICTURE, LARGEST_PICTURE = 1_000, 150_000
+
+
+def blocks(page: str, language: str) -> list[tuple[str, str]]:
+    """Title and text of the fenced blocks in one language."""
+    return [(title, text) for found, title, text in BLOCK.findall((DOCS / page).read_text()) if found == language]
+
+
+def commands(page: str) -> list[str]:
+    return [command for _, text in blocks(page, "console") for command in COMMAND.findall(text)]
+
+
+def nav_pages(entry: Any) -> list[str]:
+    if isinstance(entry, str):
+        return [entry]
+    parts = entry.values() if isinstance(entry, dict) else entry
+    return [page for part in parts for page in nav_pages(part)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that looks like the checkout to someone who follows a page."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != FOLLOWED_ELSEWHERE and commands(page)])
+def test_every_command_on_a_page_runs(page: str, desk: Path) -> None:
+    for title, text in blocks(page, "yaml"):
+        (desk / title).write_text(text)
+    for command in commands(page):
+        result = CliRunner().invoke(app, shlex.split(command))
+        assert result.exit_code == 0, f"penstock{command}: {result.exception!r}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != FOLLOWED_ELSEWHERE and blocks(page, "python")])
+def test_all_python_on_a_page_runs(page: str, desk: Path) -> None:
+    code = "\n".join(text for _, text in blocks(page, "python"))
+    done = subprocess.run([sys.executable, "-c", code], cwd=desk, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_lines_that_made_the_trace_still_make_it(desk: Path) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    [(_, code)] = [block for block in blocks("scenario.md", "python") if "long-trace.parquet" in block[1]]
+    subprocess.run([sys.executable, "-c", code], cwd=desk, check=True)
+    assert pq.read_table(desk / "long-trace.parquet") == pq.read_table(ROOT / "examples" / "long-trace.parquet")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_on_a_page_are_what_the_commands_print(page: str) -> None:
+    """Shown values of policies, on scenarios that anyone can run, are the values of today."""
+    for command, rows in shown_tables(page):
+        words = shlex.split(command)
+        scenario = words[words.index("compare") + 1]
+        if not scenario.startswith("examples/"):
+            continue
+        from penstock import load, simulate  # noqa: PLC0415
+
+        for name, min_yield in rows:
+            if name in NAMES:
+                result = simulate(load(ROOT / scenario), name)
+                assert f"{result.min_yield:.4f}" == min_yield, (command, name)
+
+
+def shown_tables(page: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    found = []
+    for _, text in blocks(page, "console"):
+        parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
+        for part in parts:
+            command, _, output = part.partition("\n")
+            rows = re.findall(r"^([a-z][\w()=.-]*) +(\d\.\d{4}) ", output, re.MULTILINE)
+            if " compare " in f" {command} " and rows:
+                found.append((command, rows))
+    return found
+
+
+def test_some_tables_are_shown() -> None:
+    assert sum(len(shown_tables(page)) for page in PAGES) >= 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_policy_has_a_page_with_its_source_and_picture(name: str) -> None:
+    text = (DOCS / "policies" / f"{name}.md").read_text()
+    assert text.startswith(f"# {name}\n")
+    section = find(name).source.split()[1].rstrip(",")
+    assert section in text
+    assert f"../pictures/{name}.svg" in text
+    assert f"({name}.md)" in (DOCS / "policies" / "index.md").read_text()
+
+
+def test_every_command_and_option_is_on_the_page_of_commands() -> None:
+    text = (DOCS / "commands.md").read_text()
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        assert f"\n## {name}\n" in text
+        section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        for parameter in command.params:
+            hidden = getattr(parameter, "hidden", False)
+            if parameter.param_type_name == "option" and not hidden and parameter.name != "help":
+                assert any(f"`{option}" in section for option in parameter.opts), (name, parameter.name)
+
+
+def test_every_key_of_a_result_is_on_the_page_of_commands() -> None:
+    from penstock import load, simulate  # noqa: PLC0415
+
+    result = simulate(load(ROOT / "examples" / "two-jobs.yaml")).to_dict()
+    text = (DOCS / "commands.md").read_text().split("### JSON of a run")[1].split("\n## ")[0]
+    for key in [*result, *result["applications"][0]]:
+        assert f"`{key}`" in text
+
+
+def test_every_key_of_a_scenario_is_on_its_page() -> None:
+    from penstock.model import Application, Platform, Scenario, Window  # noqa: PLC0415
+
+    text = (DOCS / "scenario.md").read_text()
+    for record in (Application, Platform, Scenario, Window):
+        for key in record.model_fields:
+            assert f"`{key}`" in text, (record.__name__, key)
+
+
+def test_every_field_of_the_view_is_on_the_page_for_policy_writers() -> None:
+    from penstock.sharing import View  # noqa: PLC0415
+
+    text = (DOCS / FOLLOWED_ELSEWHERE).read_text().split("### What a policy sees")[1].split("\n## ")[0]
+    for name in View._fields:
+        assert f"`{name}`" in text
+
+
+def test_the_navigation_has_every_page() -> None:
+    listed = nav_pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    assert sorted(listed) == PAGES
+
+
+def test_pictures_are_there_and_small() -> None:
+    used = {name for page in PAGES for name in re.findall(r"pictures/([\w.-]+)", (DOCS / page).read_text())}
+    files = {picture.name for picture in (DOCS / "pictures").iterdir()}
+    assert used == files
+    for name in files:
+        assert SMALLEST_PICTURE < (DOCS / "pictures" / name).stat().st_size < LARGEST_PICTURE, name
