@@ -6,10 +6,14 @@ import tempfile
 from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from penstock import Result, compare, load
 from penstock.report.plots import comparison_figure, run_figure, save_figure
 from penstock.sharing import NAMES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PICTURES = Path(__file__).parent / "pictures"
 FOUR_JOBS = Path(__file__).parent.parent / "examples" / "four-jobs.yaml"
@@ -28,7 +32,7 @@ def _demo() -> Sequence[Result]:
         return compare(load(scenario))
 
 
-def _save(figure: object, name: str) -> None:
+def _save(figure: Figure, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "draft.svg"
         save_figure(figure, draft)

@@ -291,8 +291,7 @@ def test_state_in_a_file_gets_a_line(refused, folder):
     assert refused("decide", "state.json").startswith("state.json:1: not valid JSON: expecting property name")
 
 
-def test_standard_input_that_is_closed(refused, monkeypatch):
-    monkeypatch.setattr("penstock.model.load.sys.stdin", None)
+def test_standard_input_that_is_closed(refused):
     assert "standard input: the document is empty" in refused("decide", "-", stdin=None)
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import reference.policies
 from hypothesis import given, settings
-from reference import simulate as reference_simulate
-from strategies import documents
 
 import penstock
-from penstock import Scenario, simulate, sharing
+import reference.policies
+from penstock import Scenario, sharing, simulate
 from penstock.sharing import catalogue, find
+from reference import simulate as reference_simulate
+from strategies import documents
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -44,8 +44,9 @@ def run(command: str | list[str], folder: Path) -> str:
         "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'site'}{os.pathsep}{ROOT / 'src'}",
         "PENSTOCK_QUIET": "1",
     }
+    shell = isinstance(command, str)
     done = subprocess.run(
-        command, cwd=folder, env=environment, shell=isinstance(command, str), capture_output=True, text=True, check=False
+        command, cwd=folder, env=environment, shell=shell, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout

@@ -71,6 +71,9 @@ class _Execution:
         self.seconds = 0.0
 
     def finish(self, progress: Progress | None) -> Run:
+        # The first call of a process sets things up: not part of the run.
+        self._go_on(resuming=False, budget=0)
+        self.seconds = 0.0
         status = self._go_on(resuming=False)
         while status != loop.DONE:
             if status == loop.PAUSED:
@@ -84,7 +87,7 @@ class _Execution:
             status = self._go_on(resuming=status == loop.PAUSED)
         return self._result()
 
-    def _go_on(self, resuming: bool) -> int:
+    def _go_on(self, resuming: bool, budget: int = _CHUNK) -> int:
         started = time.thread_time()
         status = loop.run(
             self.chains,
@@ -94,7 +97,7 @@ class _Execution:
             self.room,
             self.rates,
             self.tick,
-            _CHUNK,
+            budget,
             not self.policy.compiled,
             resuming,
         )

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints
+from penstock.engine.program import Floats, Ints, Program
 from penstock.kernels import kernel
-from penstock.metrics.chains import Chains
 
 MISSING = 1e-10  # share of all bytes that one operation may lack before it counts as not fitting
 NOTHING = 1e-15  # share of all bytes below which room is taken for rounding
@@ -42,15 +41,15 @@ _FLOATS, _INTS = types.float64[::1], types.int64[::1]
 _NETWORK = types.NamedTuple([*[_INTS] * 3, *[_FLOATS] * 5, *[_INTS] * 3], Network)
 
 
-def fits(chains: Chains, y: float) -> bool:
-    """Whether all bytes that yield y asks for fit between earliest starts and deadlines under B and the caps."""
-    net = network(chains, y)
+def fits(program: Program, need: Floats, due: Floats) -> bool:
+    """Whether all that is needed fits between earliest starts and deadlines under B and the caps."""
+    net = network(program, need, due)
     return bool(carries(net, float(net.left.sum())))
 
 
-def network(chains: Chains, y: float) -> Network:
+def network(program: Program, need: Floats, due: Floats) -> Network:
     """Lay out the needed part of every operation, with nothing placed yet."""
-    ready, deadline, volume = needed_parts(chains, y)
+    ready, deadline, volume = needed_parts(program, need, due)
     wanted = np.flatnonzero(volume > 0.0)
     order = wanted[np.argsort(deadline[wanted], kind="stable")]
     points = np.unique(np.concatenate([ready[order], deadline[order]]))
@@ -63,9 +62,9 @@ def network(chains: Chains, y: float) -> Network:
         low=low,
         high=high,
         offset=offset,
-        limit=chains.limit[order],
+        limit=program.limit[order],
         length=length,
-        room=length * chains.capacity,
+        room=length * program.capacity,
         left=volume[order],
         flow=np.zeros(offset[-1]),
         via_operation=np.empty(len(length), np.int64),
@@ -74,16 +73,17 @@ def network(chains: Chains, y: float) -> Network:
     )
 
 
-def needed_parts(chains: Chains, y: float) -> tuple[Floats, Floats, Floats]:
-    """Earliest start, deadline and bytes (0 if not needed) of each operation at yield y."""
-    wanted = y * (chains.end - chains.release) - chains.progress
-    finish = (wanted >= chains.total) & ~chains.endless
-    need = np.where(finish, chains.total, np.maximum(0.0, wanted))[chains.owner]
-    due = np.where(finish, chains.release + (chains.progress + chains.total) / y, chains.end)[chains.owner]
+def needed_parts(program: Program, need: Floats, due: Floats) -> tuple[Floats, Floats, Floats]:
+    """Earliest start and deadline from the begin on, and bytes (0 if not needed), of each operation."""
+    seconds = program.volume / program.limit
+    owner = np.repeat(np.arange(len(need)), np.diff(program.first))
+    ends = np.cumsum(program.work + seconds)
+    after = ends - np.concatenate([[0.0], ends])[program.first[owner]]
+    before = after - seconds
     return (
-        chains.start[chains.owner] + chains.before,
-        due - np.maximum(0.0, need - chains.after),
-        np.clip((need - chains.before) * chains.limit, 0.0, chains.volume),
+        (program.start - program.begin)[owner] + before,
+        due[owner] - np.maximum(0.0, need[owner] - after),
+        np.clip((need[owner] - before) * program.limit, 0.0, program.volume),
     )
 
 

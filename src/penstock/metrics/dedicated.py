@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
-from penstock.metrics.chains import chains
+from penstock.kernels import inlined, kernel
 
 SAME_INSTANT = 1e-9  # relative; what lies this close to the end of the window happens at it
+
+_FLOATS, _INTS = types.float64[::1], types.int64[::1]
 
 
 class Dedicated(NamedTuple):
@@ -25,21 +28,18 @@ class Dedicated(NamedTuple):
 
 def dedicated(program: Program) -> Dedicated:
     """Run every application of `program` alone."""
-    lines = chains(program)
-    listed = np.where(program.endless, np.inf, lines.total)
-    made = np.minimum(listed, lines.end - lines.start)
-    owner = lines.owner
-    seconds = np.clip(made[owner] - lines.before, 0.0, lines.after - lines.before)
-    transferring = _per_application(owner, seconds, len(made))
+    window = program.end - program.start
+    total, transferred, transferring, _ = alone(program, window)
+    listed = np.where(program.endless, np.inf, total)
+    made = np.minimum(listed, window)
     last = program.end - SAME_INSTANT * abs(program.end) if program.windowed else np.inf
-    starts_in_time = program.start[owner] + lines.before < last
     return Dedicated(
         completion=program.start + listed,
-        yields=(lines.progress + made) / (lines.start + made - lines.release),
-        transferred=_per_application(owner, seconds * lines.limit, len(made)),
+        yields=(program.progress + made) / (program.start - program.release + made),
+        transferred=transferred,
         computing=np.maximum(0.0, made - transferring),
         transferring=transferring,
-        started=np.bincount(owner[starts_in_time], minlength=len(made)),
+        started=alone(program, last - program.start)[3].astype(np.int64),
     )
 
 
@@ -50,11 +50,48 @@ def pressure(program: Program) -> float | None:
     return float(dedicated(program).transferred.sum() / (program.capacity * (program.end - program.begin)))
 
 
-def io_weight(program: Program) -> float:
-    """Sum over the applications of their share of time in I/O when alone (P2), up to the end of the window."""
-    alone = dedicated(program)
-    return float((alone.transferring / (alone.transferring + alone.computing)).sum())
+def alone(program: Program, until: Floats) -> Floats:
+    """Four rows: seconds listed; bytes, seconds of I/O and operations begun in the first `until` seconds alone."""
+    rows = np.empty((4, len(until)))
+    run_alone(program.first, program.work, program.volume, program.limit, until, *rows)
+    rows[0] += program.tail
+    return rows
 
 
-def _per_application(owner: Ints, amount: Floats, m: int) -> Floats:
-    return np.bincount(owner, amount, minlength=m).astype(np.float64)
+@inlined
+def add(total: float, lost: float, term: float) -> tuple[float, float]:
+    """A sum of positive terms that keeps what rounding takes from it: what was added is `total + lost`.
+
+    A million equal phases summed plainly drift by 1e-10, which would show in a bound.
+    """
+    new = total + term
+    return new, lost + ((total - new) + term)
+
+
+@kernel(types.void(_INTS, *[_FLOATS] * 8))
+def run_alone(
+    first: Ints,
+    work: Floats,
+    volume: Floats,
+    limit: Floats,
+    until: Floats,
+    listed: Floats,
+    moved: Floats,
+    seconds: Floats,
+    begun: Floats,
+) -> None:
+    """Fill `listed` with the seconds of all operations, the others with what happens before `until`."""
+    for i in range(len(until)):
+        done, done_lost = 0.0, 0.0
+        bytes_, bytes_lost = 0.0, 0.0
+        spent, spent_lost = 0.0, 0.0
+        count = 0
+        for j in range(first[i], first[i + 1]):
+            done, done_lost = add(done, done_lost, work[j])
+            left = max(0.0, until[i] - (done + done_lost))
+            full = volume[j] / limit[j]
+            count += left > 0.0
+            bytes_, bytes_lost = add(bytes_, bytes_lost, min(volume[j], left * limit[j]))
+            spent, spent_lost = add(spent, spent_lost, min(full, left))
+            done, done_lost = add(done, done_lost, full)
+        listed[i], moved[i], seconds[i], begun[i] = done + done_lost, bytes_ + bytes_lost, spent + spent_lost, count
