@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import os
 import pkgutil
@@ -122,6 +123,27 @@ def test_every_kernel_does_what_its_python_says() -> None:
 def policy_kernel(name: str) -> str:
     plain = find(name).plain
     return f"{plain.__module__}.{plain.__name__}"
+
+
+COMPARE_ALL = """
+import json, sys
+from penstock import Scenario, compare
+
+for document in json.load(sys.stdin):
+    compare(Scenario.from_document(document), timeline=True)
+"""
+
+
+@pytest.mark.slow
+def test_no_kernel_reaches_beyond_its_arrays(tmp_path: Path) -> None:
+    """Compiled anew with every index checked: unchecked, a wrong one corrupts memory and shows up anywhere."""
+    subprocess.run(
+        [sys.executable, "-c", COMPARE_ALL],
+        input=json.dumps([random_document(seed) for seed in range(300)]),
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},
+        text=True,
+        check=True,
+    )
 
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 1.0, 2.5]) | positive), max_size=60))

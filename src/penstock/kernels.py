@@ -97,8 +97,8 @@ def kernel(signature: Any, **options: Any) -> Callable[[F], F]:
     """Compile a function for `signature` now, or load it if an earlier process has. It keeps `.py_func`."""
 
     def build(function: F) -> F:
-        # What was typed at a prompt has no file to remember it by.
-        cache = CACHE is not None and Path(function.__code__.co_filename).is_file()
+        # Only ours: of a user's file we cannot tell when what it calls has changed, nor under which name it comes.
+        cache = CACHE is not None and _PACKAGE in Path(function.__code__.co_filename).parents
         with _building():
             return numba.njit(signature, cache=cache, **{**_OPTIONS, **options})(function)  # type: ignore[no-any-return]
 

@@ -295,6 +295,7 @@ def test_standard_input_that_is_closed(refused):
     assert "standard input: the document is empty" in refused("decide", "-", stdin=None)
 
 
+@pytest.mark.slow
 def test_standard_input_that_is_no_text(process):
     outcome = process("decide", "-", stdin=b"\xff\xfe\x00", PYTHONUTF8="0", PYTHONIOENCODING="utf-8:strict")
     assert outcome.code == 2
@@ -369,6 +370,7 @@ def test_huge_numbers_run_or_are_refused(penstock, folder):
         json.loads(outcome.out, parse_constant=pytest.fail)
 
 
+@pytest.mark.slow
 def test_real_processes_refuse_the_same_way(process, folder):
     (folder / "broken.yaml").write_text("a: [1\nb: 3\n")
     (folder / "mine.py").write_text("def f(view, rates):\n    rates[:] = -1\n")

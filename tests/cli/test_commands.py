@@ -156,6 +156,7 @@ def test_a_state_may_be_yaml(penstock, folder):
     assert json.loads(penstock("decide", "state.yaml").out)["rates"] == {}
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_escape_codes(process):
     for arguments in (["simulate", "jobs.yaml"], ["compare", "jobs.yaml", "--sharing", "fcfs"], ["policies"]):
         outcome = process(*arguments, TERM="xterm-256color")
@@ -169,6 +170,7 @@ def colours(text):
     return re.findall(r"\x1b\[(?:\d+;)*(?:3[0-8]|9[0-7])[;m]", text)
 
 
+@pytest.mark.slow
 def test_colours_on_a_terminal_unless_refused(terminal):
     asked = ["simulate", "jobs.yaml"]
     assert colours(terminal(*asked, on="stdout stderr").out)
@@ -176,6 +178,7 @@ def test_colours_on_a_terminal_unless_refused(terminal):
     assert ESCAPE not in terminal(*asked, on="stderr").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", ["policies --json", "policies", "generate synthetic", "simulate jobs.yaml", "--help"]
 )
@@ -199,6 +202,7 @@ def f(view, rates):
 """
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_the_error_stream_of_a_terminal_only(terminal, process, folder):
     (folder / "slow.py").write_text(SLOW)
     asked = ["compare", "all.yaml", "--sharing", "slow.py:f,fcfs", "--json"]
@@ -221,6 +225,7 @@ def f(view, rates):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["simulate jobs.yaml --plot new.png", "compare jobs.yaml --html old.html"])
 def test_an_interrupt_leaves_no_file_behind(folder, arguments):
     Path("endless.py").write_text(ENDLESS)
@@ -242,6 +247,7 @@ def test_an_interrupt_leaves_no_file_behind(folder, arguments):
     assert Path("old.html").read_text() == "old"
 
 
+@pytest.mark.slow
 def test_a_full_disk_behind_standard_output(folder):
     for arguments in ("simulate jobs.yaml", "simulate jobs.yaml --json", "generate example-1"):
         with open("/dev/full", "wb") as full:
@@ -252,6 +258,7 @@ def test_a_full_disk_behind_standard_output(folder):
         assert done.stderr == b"penstock: standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_a_terminal_without_our_letters(process):
     outcome = process("simulate", "jobs.yaml", PYTHONIOENCODING="ascii")
     assert (outcome.code, outcome.err) == (0, "")

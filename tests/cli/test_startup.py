@@ -38,6 +38,7 @@ def test_help_takes_less_than_a_third_of_a_second():
     assert best_of_five(command("--help")) <= 0.3
 
 
+@pytest.mark.slow
 def test_a_later_simulate_takes_little_more_than_a_second(folder):
     assert best_of_five(command("simulate", "jobs.yaml")) <= 1.2
 
@@ -58,6 +59,7 @@ def test_nothing_heavy_is_imported(code):
     assert not HEAVY & set(done.stdout.decode().split("\n")[-2].split())
 
 
+@pytest.mark.slow
 def test_drawing_is_imported_only_to_draw(folder):
     report = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
     code = f"{report}; sys.argv[1:] = ['simulate', 'jobs.yaml']; from penstock.cli import main; main()"

@@ -41,7 +41,7 @@ class Outcome:
 
 def environment(**changes: str) -> dict[str, str]:
     """The environment of a user: nothing that asks for colours, unbuffered output or no bytecode."""
-    odd = {"NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
+    odd = {"NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PENSTOCK_QUIET"}
     return {name: value for name, value in os.environ.items() if name not in odd} | changes
 
 

@@ -27,75 +27,69 @@ def volume_bound(program: Program) -> float | None:
     """Largest yield that every application reaches alone and whose bytes fit into the window; None without one."""
     if not program.windowed:
         return None
-    listed = alone(program, program.tail)[0]
-    room = program.capacity * (program.end - program.begin)
+    best = dedicated(program)
+    room = program.capacity * (program.end - program.begin) * (1.0 + ROUNDING)
 
     def excess(y: float) -> float:
-        need, _ = aim(program, listed, y)
-        return float(alone(program, need)[1].sum() / room - 1.0 - ROUNDING)
+        need, _ = aim(program, best.listed, y)
+        return float(alone(program, need).transferred.sum() / room - 1.0)
 
-    return largest(excess, float(dedicated(program).yields.min()))
+    return largest(excess, float(best.yields.min()))
 
 
 def interval_bound(program: Program) -> float:
     """Largest yield at which each operation fits between its earliest start and deadline; also without a window."""
-    whole = volume_bound(program)
-    listed, _, seconds, _ = alone(program, np.full(len(program.names), np.inf))
-    # Any run that leaves no bandwidth idle is over by then.
-    over = program.end if program.windowed else float((program.start + listed).max() + seconds.sum())
-    length = over - program.begin
+    best = dedicated(program)
+    length = (program.end if program.windowed else float(best.completion.max())) - program.begin
 
     def excess(y: float) -> float:
+        late = max(lateness(program, *aim(program, best.listed, y)) / length, -1.0)
         # Without a window deadlines go with 1/y; times y, the excess is close to a straight line either way.
-        late = lateness(program, *aim(program, listed, y))
-        return y * (max(late, -length) / length - LATENESS)
+        return y * (late - LATENESS)
 
-    top = float(dedicated(program).yields.min()) if whole is None else whole
-    uncapped = largest(excess, top)
+    whole = volume_bound(program)
+    uncapped = largest(excess, float(best.yields.min()) if whole is None else whole)
     if len(program.limit) > FEW or bool(np.all(program.limit >= program.capacity)):
         return uncapped
     # Most scenarios have no caps below B; they need not wait for these kernels to be compiled or loaded.
     from penstock.metrics.capped_fit import fits  # noqa: PLC0415
 
-    return bisect(lambda y: fits(program, *aim(program, listed, y)), uncapped)
+    return bisect(lambda y: fits(program, *aim(program, best.listed, y)), uncapped)
 
 
 def aim(program: Program, listed: Floats, y: float) -> tuple[Floats, Floats]:
-    """Seconds of a dedicated run that yield y asks of each application, and by when, from the begin on.
+    """Seconds of its dedicated run that each application must do for yield y, and by when (counted from the begin).
 
-    By the end of the window, or earlier if all that is `listed` has to be done for y.
+    That is by the end of the window, or earlier if it must do all of the seconds `listed`: then its yield counts when
+    it is done.
     """
     end, release = program.end - program.begin, program.release - program.begin
-    wanted = y * (end - release) - program.progress
-    finish = (wanted >= listed) & ~program.endless
-    need = np.where(finish, listed, np.maximum(0.0, wanted))
-    due = np.where(finish, release + (program.progress + listed) / y, end)
-    return need, due
+    wanted = np.maximum(0.0, y * (end - release) - program.progress)
+    due = np.where(wanted >= listed, release + (program.progress + listed) / y, end)
+    return np.minimum(wanted, listed), due
 
 
 def largest(excess: Callable[[float], float], top: float) -> float:
-    """Where the rising `excess` turns positive, from above, by the Illinois method; `top` if it does not.
+    """Where `excess`, which rises with the yield from about -1, becomes positive; `top` if it does not.
 
-    That is a secant between an end that fits and one that fails, where an end that stays twice counts half.
+    The Illinois method: a secant between a yield that fits and one that fails, where an end that stays again counts
+    half. What it gives is the yield that fails.
     """
+    low, below = 0.0, -1.0
     high, above = top, excess(top)
-    if above <= 0.0:
-        return top
-    low, below = 0.0, -above  # a guess
-    kept = 0
-    while high - low > PRECISION * high:
-        least = 0.5 * PRECISION * high
-        secant = low + (high - low) * (below / (below - above))
-        y = min(max(secant, low + least), high - least)
+    stayed = ""
+    while above > 0.0 and high - low > PRECISION * high:
+        step = 0.5 * PRECISION * high
+        y = min(max(low + (high - low) * below / (below - above), low + step), high - step)
         value = excess(y)
         if value > 0.0:
             high, above = y, value
-            below *= 0.5 if kept < 0 else 1.0
-            kept = -1
+            below *= 0.5 if stayed == "low" else 1.0
+            stayed = "low"
         else:
             low, below = y, value
-            above *= 0.5 if kept > 0 else 1.0
-            kept = 1
+            above *= 0.5 if stayed == "high" else 1.0
+            stayed = "high"
     return high
 
 

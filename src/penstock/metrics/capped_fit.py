@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
-from penstock.kernels import kernel
+from penstock.kernels import inlined, kernel
 
 MISSING = 1e-10  # share of all bytes that one operation may lack before it counts as not fitting
 NOTHING = 1e-15  # share of all bytes below which room is taken for rounding
@@ -87,7 +87,7 @@ def needed_parts(program: Program, need: Floats, due: Floats) -> tuple[Floats, F
     )
 
 
-@kernel(None)
+@inlined
 def take_early(net: Network, j: int) -> None:
     """Put the bytes of operation j into the earliest room of its window."""
     for interval in range(net.low[j], net.high[j]):
@@ -97,7 +97,7 @@ def take_early(net: Network, j: int) -> None:
         net.left[j] -= part
 
 
-@kernel(None)
+@inlined
 def displace(net: Network, interval: int, size: int, nothing: float) -> int:
     """Queue the operations that could move bytes out of a full interval; the new size of the queue."""
     for j in range(len(net.low)):
@@ -112,7 +112,7 @@ def displace(net: Network, interval: int, size: int, nothing: float) -> int:
     return size
 
 
-@kernel(None)
+@inlined
 def find_path(net: Network, source: int, nothing: float) -> int:
     """Search breadth first for an interval with room that `source` reaches by moving others' bytes; -1 if none."""
     for interval in range(len(net.via_operation)):
@@ -135,7 +135,7 @@ def find_path(net: Network, source: int, nothing: float) -> int:
     return -1
 
 
-@kernel(None)
+@inlined
 def push(net: Network, source: int, last: int) -> None:
     """Send as much as the path from `source` to the interval `last` takes."""
     part = min(net.left[source], net.room[last])

@@ -12,8 +12,6 @@ from penstock.kernels import inlined, kernel
 
 SAME_INSTANT = 1e-9  # relative; what lies this close to the end of the window happens at it
 
-_FLOATS, _INTS = types.float64[::1], types.int64[::1]
-
 
 class Dedicated(NamedTuple):
     """One entry per application, each run alone and stopped at the end of the window if there is one."""
@@ -24,22 +22,33 @@ class Dedicated(NamedTuple):
     computing: Floats  # seconds of compute inside the window
     transferring: Floats  # seconds of I/O inside the window
     started: Ints  # operations started strictly before the end
+    listed: Floats  # seconds that all its phases take; infinity if endless
+
+
+class Alone(NamedTuple):
+    """One entry per application: what it does in the first seconds of a dedicated run, and how long all would take."""
+
+    transferred: Floats  # bytes
+    transferring: Floats  # seconds of I/O
+    started: Ints  # operations
+    operations: Floats  # seconds of all operations, up to the end of the last
 
 
 def dedicated(program: Program) -> Dedicated:
     """Run every application of `program` alone."""
     window = program.end - program.start
-    total, transferred, transferring, _ = alone(program, window)
-    listed = np.where(program.endless, np.inf, total)
+    run = alone(program, window)
+    listed = np.where(program.endless, np.inf, run.operations + program.tail)
     made = np.minimum(listed, window)
-    last = program.end - SAME_INSTANT * abs(program.end) if program.windowed else np.inf
+    same_instant = SAME_INSTANT * abs(program.end) if program.windowed else 0.0
     return Dedicated(
         completion=program.start + listed,
         yields=(program.progress + made) / (program.start - program.release + made),
-        transferred=transferred,
-        computing=np.maximum(0.0, made - transferring),
-        transferring=transferring,
-        started=alone(program, last - program.start)[3].astype(np.int64),
+        transferred=run.transferred,
+        computing=np.maximum(0.0, made - run.transferring),
+        transferring=run.transferring,
+        started=alone(program, window - same_instant).started,
+        listed=listed,
     )
 
 
@@ -47,20 +56,21 @@ def pressure(program: Program) -> float | None:
     """I/O pressure W (P1): bytes of all dedicated runs over what the storage can move in the window."""
     if not program.windowed:
         return None
-    return float(dedicated(program).transferred.sum() / (program.capacity * (program.end - program.begin)))
+    transferred = alone(program, program.end - program.start).transferred
+    return float(transferred.sum() / (program.capacity * (program.end - program.begin)))
 
 
-def alone(program: Program, until: Floats) -> Floats:
-    """Four rows: seconds listed; bytes, seconds of I/O and operations begun in the first `until` seconds alone."""
-    rows = np.empty((4, len(until)))
-    run_alone(program.first, program.work, program.volume, program.limit, until, *rows)
-    rows[0] += program.tail
-    return rows
+def alone(program: Program, until: Floats) -> Alone:
+    """Run application i alone for `until[i]` seconds."""
+    m = len(until)
+    run = Alone(np.empty(m), np.empty(m), np.empty(m, np.int64), np.empty(m))
+    run_alone(program.first, program.work, program.volume, program.limit, until, *run)
+    return run
 
 
 @inlined
 def add(total: float, lost: float, term: float) -> tuple[float, float]:
-    """A sum of positive terms that keeps what rounding takes from it: what was added is `total + lost`.
+    """Add to a sum of positive terms, and note what rounding takes from it: the sum is `total + lost`.
 
     A million equal phases summed plainly drift by 1e-10, which would show in a bound.
     """
@@ -68,30 +78,36 @@ def add(total: float, lost: float, term: float) -> tuple[float, float]:
     return new, lost + ((total - new) + term)
 
 
-@kernel(types.void(_INTS, *[_FLOATS] * 8))
+_FLOATS, _INTS = types.float64[::1], types.int64[::1]
+
+
+@kernel(types.void(_INTS, *[_FLOATS] * 6, _INTS, _FLOATS))
 def run_alone(
     first: Ints,
     work: Floats,
     volume: Floats,
     limit: Floats,
     until: Floats,
-    listed: Floats,
-    moved: Floats,
-    seconds: Floats,
-    begun: Floats,
+    transferred: Floats,
+    transferring: Floats,
+    started: Ints,
+    operations: Floats,
 ) -> None:
-    """Fill `listed` with the seconds of all operations, the others with what happens before `until`."""
+    """Fill the last four."""
     for i in range(len(until)):
-        done, done_lost = 0.0, 0.0
-        bytes_, bytes_lost = 0.0, 0.0
-        spent, spent_lost = 0.0, 0.0
         count = 0
+        moved, moved_lost = 0.0, 0.0
+        busy, busy_lost = 0.0, 0.0
+        done, done_lost = 0.0, 0.0
         for j in range(first[i], first[i + 1]):
+            seconds = volume[j] / limit[j]
             done, done_lost = add(done, done_lost, work[j])
             left = max(0.0, until[i] - (done + done_lost))
-            full = volume[j] / limit[j]
             count += left > 0.0
-            bytes_, bytes_lost = add(bytes_, bytes_lost, min(volume[j], left * limit[j]))
-            spent, spent_lost = add(spent, spent_lost, min(full, left))
-            done, done_lost = add(done, done_lost, full)
-        listed[i], moved[i], seconds[i], begun[i] = done + done_lost, bytes_ + bytes_lost, spent + spent_lost, count
+            moved, moved_lost = add(moved, moved_lost, min(volume[j], left * limit[j]))
+            busy, busy_lost = add(busy, busy_lost, min(seconds, left))
+            done, done_lost = add(done, done_lost, seconds)
+        started[i] = count
+        transferred[i] = moved + moved_lost
+        transferring[i] = busy + busy_lost
+        operations[i] = done + done_lost

@@ -111,7 +111,8 @@ def _draw_trade(axes: Axes, results: Sequence[Result]) -> list[Annotation]:
     shown = bound is not None and bound - max(lowest) <= max(2 * (max(lowest) - min(lowest)), 0.05)
     axes.scatter(efficiency, lowest, s=42, color=[_colour(i) for i in range(len(results))], zorder=3)
     axes.set_xlim(*_room(efficiency))
-    axes.set_ylim(*_room([*lowest, bound] if bound is not None and shown else lowest))
+    bottom, top = _room([*lowest, bound] if bound is not None and shown else lowest)
+    axes.set_ylim(bottom, min(top, 1.04))  # no yield lies above 1
     axes.grid(color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.xaxis.set_major_locator(MaxNLocator(6))

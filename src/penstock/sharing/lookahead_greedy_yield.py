@@ -7,22 +7,9 @@ yield; h is the earliest completion under that allocation, or the end of the win
 import numpy as np
 
 from penstock.kernels import inlined
-from penstock.sharing.order import coarse, comes_first, yield_now
+from penstock.sharing.order import coarse, sort_rows, yield_now
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View
-
-
-@inlined
-def _sort_rows(view: View) -> None:
-    # Insertion: decisions follow each other with few changes of a short list.
-    rows, key = view.rows, view.key
-    for row in range(rows.size):
-        key[row] = coarse(yield_now(view, row))
-        slot = row
-        while slot > 0 and comes_first(key, view.posted, view.application, row, rows[slot - 1]):
-            rows[slot] = rows[slot - 1]
-            slot -= 1
-        rows[slot] = row
 
 
 @inlined
@@ -62,7 +49,9 @@ def _lowest_yield(view: View, favourite: int, horizon: float, to_beat: float) ->
 @sharing("lookahead-greedy-yield", source="P1 §4.1")
 def lookahead_greedy_yield(view: View, rates: Floats) -> None:
     """Of all choices of who goes first, the one with the highest minimum yield at the next event."""
-    _sort_rows(view)
+    for row in range(rates.size):
+        view.key[row] = yield_now(view, row)
+    sort_rows(view)
     best, best_yield = view.rows[0], -np.inf
     for favourite in view.rows:
         lowest = _lowest_yield(view, favourite, _horizon(view, favourite), best_yield)

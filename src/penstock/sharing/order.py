@@ -15,6 +15,9 @@ _HUGE = 1e300
 # Veltkamp's splitter: c - (c - x) with c = x * (2**23 + 1) is x rounded to 53 - 23 = 30 bits.
 _SPLIT = 8388609.0
 
+# Up to here insertion beats a heap.
+_SHORT = 24
+
 _F = types.float64[::1]
 _I = types.int64[::1]
 
@@ -90,6 +93,37 @@ def _pour(
         size -= 1
         rows[0] = rows[size]
         _sift_down(key, posted, application, rows, 0, size)
+
+
+@kernel(types.void(_F, _F, _I, _I))
+def _heap_sort(key: Floats, posted: Floats, application: Ints, rows: Ints) -> None:
+    for hole in range(rows.size // 2 - 1, -1, -1):
+        _sift_down(key, posted, application, rows, hole, rows.size)
+    for last in range(rows.size - 1, 0, -1):
+        rows[0], rows[last] = rows[last], rows[0]
+        _sift_down(key, posted, application, rows, 0, last)
+    # The first went to the end, the second before it, and so on.
+    for place in range(rows.size // 2):
+        other = rows.size - 1 - place
+        rows[place], rows[other] = rows[other], rows[place]
+
+
+@inlined
+def sort_rows(view: View) -> None:
+    """Put all rows into `view.rows`, lowest `view.key` first."""
+    rows, key = view.rows, view.key
+    for row in range(rows.size):
+        key[row] = coarse(key[row])
+        rows[row] = row
+    if rows.size > _SHORT:
+        _heap_sort(key, view.posted, view.application, rows)
+        return
+    for row in range(1, rows.size):
+        slot = row
+        while slot > 0 and comes_first(key, view.posted, view.application, row, rows[slot - 1]):
+            rows[slot] = rows[slot - 1]
+            slot -= 1
+        rows[slot] = row
 
 
 @inlined
