@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engine.run import improper
 from penstock.errors import PolicyError
 from penstock.model import Moment
 from penstock.runs import Policy
 from penstock.sharing import find
+from penstock.sharing.asking import ask, improper
 from penstock.sharing.view import Floats, View
 
 
@@ -43,8 +43,8 @@ def decide(moment: Moment | Mapping[str, Any], sharing: Policy = "fair-share") -
     names = tuple(pending.name for pending in moment.active)
     view, rates = view_of(moment, policy.settings_array(), policy.memory), np.zeros(len(names))
     if names:
-        policy.decide(view, rates)
-    if problem := improper(policy.name, names, view, rates):
+        ask(policy, view, rates)
+    if problem := improper(policy, names, view, rates):
         raise PolicyError(problem)
     return Decision(dict(zip(names, rates.tolist(), strict=True)), *_outcome(view, rates))
 
@@ -79,8 +79,8 @@ def view_of(moment: Moment, settings: Floats, memory: int) -> View:
 
 def _outcome(view: View, rates: Floats) -> tuple[float | None, float | None]:
     """When the next predictable event is, and the lowest yield then."""
-    busy = rates > 0.0
-    soonest = min((view.remaining[busy] / rates[busy]).min(initial=np.inf), view.end - view.now)
+    with np.errstate(divide="ignore", over="ignore"):
+        soonest = min((view.remaining / rates).min(initial=np.inf), view.end - view.now)
     if not np.isfinite(soonest):
         return None, None
     then = view.now + soonest

@@ -46,9 +46,11 @@ def _fingerprint() -> str:
 def _candidates() -> Iterator[Path]:
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen)
-    yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock"
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock"
     # Compiled code is loaded as code: in a folder that others can write to, only below one that is ours alone.
-    yield Path(tempfile.gettempdir()) / f"penstock-{os.getuid()}"
+    with contextlib.suppress(OSError):
+        yield Path(tempfile.gettempdir()) / f"penstock-{os.getuid()}"
 
 
 def _cache_folder() -> Path | None:
@@ -109,11 +111,11 @@ def compile_policy(function: F, signature: Any) -> F:
     """As a kernel; if it allocates, with the memory management that this takes."""
     try:
         return kernel(signature)(function)
-    except NumbaError:
+    except (NumbaError, TypeError):
         return kernel(signature, _nrt=True)(function)
 
 
-def reason(error: NumbaError) -> str:
+def reason(error: Exception) -> str:
     """What Numba found, in one line: its messages are pages."""
     lines = [re.sub(r"\x1b\[\d+m", "", line).strip() for line in str(error).splitlines()]
     first = next((line for line in lines if line and not line.startswith("Failed in nopython")), "no reason given")

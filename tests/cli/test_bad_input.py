@@ -202,7 +202,7 @@ OPTIONS = [
     ("generate synthetic --set pressure=0", "synthetic: pressure is '0'; accepted is a number > 0."),
     ("generate synthetic --set pressure=1e308", "synthetic: pressure is 1e+308, which makes I/O"),
     ("generate synthetic --set noise=2", "synthetic: noise is '2'; accepted is a number from 0 to 1."),
-    ("generate synthetic --set horizon=1e15", "phases; accepted is at most 50,000,000."),
+    ("generate synthetic --set horizon=1e11", "phases; accepted is at most 50,000,000."),
     ("generate synthetic --set small=50 medium=50", "small is 50 and medium is 50; together they may be at most"),
 ]  # fmt: skip
 
@@ -391,21 +391,18 @@ def test_real_processes_refuse_the_same_way(process, folder):
     assert contents(folder) == before
 
 
-# What still fails: each is a bug elsewhere than in the command line; strict, so that a repair shows.
-@pytest.mark.xfail(reason="decide lets what a policy raises through")
+# What a policy does wrong, and numbers at the ends of the range.
 @pytest.mark.parametrize("body", ["raise ValueError('x')", "return view.limit"])
 def test_decide_with_a_bad_policy(refused, folder, body):
     (folder / "mine.py").write_text(f"def f(view, rates):\n    {body}\n")
     assert "sharing policy 'f'" in refused("decide", "state.json", "--sharing", "mine.py:f")
 
 
-@pytest.mark.xfail(reason="what a compiled policy raises is not caught")
 def test_a_compiled_policy_that_raises(refused, folder):
     (folder / "mine.py").write_text("from numba import njit\n\n\n@njit\ndef f(view, rates):\n    raise ValueError\n")
     assert "sharing policy 'f'" in refused("simulate", "all.yaml", "--sharing", "mine.py:f")
 
 
-@pytest.mark.xfail(reason="a plain policy gets the engine's own arrays")
 def test_a_policy_cannot_change_the_world(penstock, folder):
     (folder / "mine.py").write_text(
         "def f(view, rates):\n    rates[0] = view.limit[0]\n    view.remaining[:] = 0\n    view.progress[:] = 1e9\n"
@@ -414,13 +411,11 @@ def test_a_policy_cannot_change_the_world(penstock, folder):
     assert outcome.code == 2 or json.loads(outcome.out)["min_yield"] <= 1 <= json.loads(outcome.out)["makespan"] / 2
 
 
-@pytest.mark.xfail(reason="numbers at the end of the range overflow")
 @pytest.mark.parametrize("setting", ["sigma=1e308"])
 def test_generator_overflow(refused, setting):
     assert "synthetic: sigma is" in refused("generate", "synthetic", "--set", setting)
 
 
-@pytest.mark.xfail(reason="set-10 gives nobody anything when 10^n overflows")
 @pytest.mark.parametrize("omega", [1e308, 1e-320])
 def test_set_10_at_the_ends_of_the_range(penstock, omega):
     stdin = changed(a_omega=omega)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.engine.program import Program
-from penstock.metrics import bound_kernels, bounds, capped_fit, chains, dedicated
+from penstock.metrics import bounds, capped_fit, dedicated, earliest_deadline
 from penstock.metrics.bounds import interval_bound, volume_bound
 
 
@@ -225,14 +226,15 @@ def test_dedicated_run_stops_at_the_end_of_the_window():
     assert alone.started.tolist() == [2, 0, 1]
     assert alone.yields == pytest.approx([1.0, 15 / 20, 1.0])
     assert dedicated.pressure(program) == pytest.approx(4.5 / 10)
-    assert dedicated.io_weight(program) == pytest.approx(0.7 + 0.0 + 1 / 3)
     assert dedicated.pressure(build([{"operations": [(1.0, 1.0, 1.0)]}])) is None
 
 
 def test_an_application_without_operations_counts_as_dedicated():
     program = build([{"operations": [], "tail": 5.0}, {"operations": [(1.0, 1.0, 1.0)]}], end=4.0)
     assert interval_bound(program) == pytest.approx(1.0, rel=1e-12)
-    assert dedicated.io_weight(program) == pytest.approx(0.5)
+    alone = dedicated.dedicated(program)
+    assert alone.transferring.tolist() == [0.0, 1.0]
+    assert alone.computing.tolist() == [4.0, 1.0]
 
 
 def test_a_million_equal_phases_do_not_drift():
@@ -245,9 +247,45 @@ def test_a_million_equal_phases_do_not_drift():
         limit=np.ones(k),
         endless=np.array([False]),
     )
-    lines = chains.chains(program)
-    assert lines.total[0] == pytest.approx(0.2 * k, rel=1e-15)
-    assert lines.sent[-1] == pytest.approx(0.1 * (k - 1), rel=1e-15)
+    alone = dedicated.dedicated(program)
+    assert alone.listed[0] == pytest.approx(0.2 * k, rel=1e-15)
+    assert alone.transferred[0] == pytest.approx(0.1 * k, rel=1e-15)
+
+
+def test_memory_does_not_grow_with_the_operations():
+    k = 100_000
+    twin = {"operations": [(1.0, 1.0, 1.0)] * k}
+    program = build([twin, twin], end=2.0 * k)
+    tracemalloc.start()
+    dedicated.dedicated(program), dedicated.pressure(program), volume_bound(program), interval_bound(program)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < k  # not even one byte for each
+
+
+@settings(deadline=None)
+@given(st.floats(1e-6, 1.0), st.floats(1e-3, 10.0), st.floats(1e-3, 10.0))
+def test_search_gives_a_yield_that_fails_next_to_one_that_fits(root, before, after):
+    asked = []
+
+    def excess(y):
+        asked.append(y)
+        return (before if y < root else after) * (y - root)
+
+    found = bounds.largest(excess, 1.0)
+    assert len(asked) < 60
+    assert root < found <= root * (1 + 1.01 * bounds.PRECISION) or root == found == 1.0
+
+
+def test_search_crosses_a_plain_just_below_the_limit():
+    asked = []
+
+    def excess(y):
+        asked.append(y)
+        return -1e-13 if 0.25 < y <= 0.75 else y - (0.25 if y < 0.5 else 0.75)
+
+    assert bounds.largest(excess, 1.0) == pytest.approx(0.75, rel=2e-13)
+    assert len(asked) < 300
 
 
 @settings(deadline=None, max_examples=150)
@@ -268,11 +306,12 @@ def test_interval_bound_is_where_a_linear_program_stops_placing(program):
 @settings(deadline=None, max_examples=60)
 @given(programs(windowed=True))
 def test_volume_bound_is_where_the_bytes_fill_the_window(program):
-    bound, lines = volume_bound(program), chains.chains(program)
+    bound, alone = volume_bound(program), dedicated.dedicated(program)
     room = program.capacity * (program.end - program.begin)
     assert sum(row[2] for row in windows(program, bound * (1 - 1e-12))) <= room * (1 + 1e-11)
-    if bound < dedicated.dedicated(program).yields.min():
-        assert bound_kernels.demand(lines, bound * (1 + 1e-12)) > room
+    if bound < alone.yields.min():
+        need, _ = bounds.aim(program, alone.listed, bound * (1 + 1e-12))
+        assert dedicated.alone(program, need).transferred.sum() > room
 
 
 @settings(deadline=None, max_examples=60)
@@ -306,7 +345,7 @@ def test_more_bandwidth_never_lowers_a_bound(program, factor):
 def test_kernels_compute_what_their_python_says(program):
     compiled = volume_bound(program), interval_bound(program)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (chains, bound_kernels, capped_fit, bounds):
+        for module in (dedicated, earliest_deadline, capped_fit, bounds):
             for name, value in list(vars(module).items()):
                 if hasattr(value, "py_func"):
                     patch.setattr(module, name, value.py_func)

@@ -155,7 +155,7 @@ def test_ticks_alone_keep_no_run_alive(tmp_path: Path) -> None:
     """In a process of its own: what fails here does so by never ending."""
     path = tmp_path / "asleep.py"
     path.write_text(ASLEEP)
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True, timeout=20)
     assert done.stdout.startswith("PolicyError sharing policy 'asleep', at t = ")
     assert "gave nobody any bandwidth" in done.stdout
 

@@ -30,7 +30,8 @@ class _Flat(NamedTuple):
 
     def seconds(self, rate: Floats) -> Floats:
         """How long each takes alone, `rate` being progress per unit for each kind."""
-        seconds: Floats = self.amount / rate[self.kind]
+        with np.errstate(over="ignore"):
+            seconds: Floats = self.amount / rate[self.kind]
         return seconds
 
 
@@ -102,6 +103,10 @@ def _chain(application: Application, index: int, scenario: Scenario, horizon: fl
     while True:
         flat = _disturbed(_unroll(application, rate, reach), scenario.noise, scenario.seed, index)
         elapsed = np.cumsum(flat.seconds(rate))
+        if not np.isfinite(elapsed[-1]):
+            raise InvalidScenario(
+                f"application {application.name!r} takes longer than numbers reach; mind its volumes and bandwidths"
+            )
         needed = int(np.searchsorted(elapsed, horizon * (1.0 + 1e-6), side="right")) + 1
         if flat.whole or needed <= flat.amount.size:
             return _operations(flat.cut(needed), rate)

@@ -16,6 +16,7 @@ from penstock.engine.state import (
     ACTIVE,
     CHAINS,
     EVENTS,
+    IDLE,
     NOW,
     SEGMENTS,
     SEGMENTS_TYPE,
@@ -28,10 +29,11 @@ from penstock.engine.state import (
 )
 from penstock.kernels import head, inlined, kernel
 from penstock.sharing.policy import Decide
-from penstock.sharing.view import POLICY, RATES, VIEW, View
+from penstock.sharing.view import POLICY, RATES, SAME, VIEW, View
 
-SAME = 1e-9
 _F = types.float64[::1]
+
+MOST_IDLE = 1_000_000
 
 # How `run` came to stop.
 DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED = range(6)
@@ -229,14 +231,17 @@ def _advance(chains: Chains, state: State, view: View, segments: Segments, now: 
 
 
 @inlined
-def _next_instant(chains: Chains, state: State, completion: float, tick: float) -> float:
-    """When something happens next: a completion, a release, the end of a compute, a tick, or the end of it all."""
+def _next_instant(chains: Chains, state: State, completion: float) -> float:
+    """When something happens next: a completion, a release, the end of a compute, or the end of it all."""
     then = min(completion, chains.end)
-    if state.counts[WAITING] > 0:
-        then = min(then, state.heap_time[0])
-    if tick > 0.0:
-        then = min(then, chains.begin + state.clock[TICK] * tick)
-    return then
+    return min(then, state.heap_time[0]) if state.counts[WAITING] > 0 else then
+
+
+@inlined
+def _pass_ticks(chains: Chains, state: State, tick: float, now: float) -> None:
+    """Make the next tick one that lies ahead."""
+    if tick > 0.0 and chains.begin + state.clock[TICK] * tick <= now * (1.0 + SAME):
+        state.clock[TICK] = np.floor((now * (1.0 + SAME) - chains.begin) / tick) + 1.0
 
 
 @kernel(
@@ -278,22 +283,26 @@ def run(
             if not in_all <= view.capacity * (1.0 + SAME):
                 status = REFUSED
                 break
-        then = _next_instant(chains, state, now + soonest, tick)
+        then = _next_instant(chains, state, now + soonest)
         if then == np.inf:
-            status = STALLED if active > 0 else DONE
-            break
+            # Nothing will happen but ticks. A policy may have its reasons to wait, but not for ever.
+            state.counts[IDLE] += 1
+            if tick <= 0.0 or state.counts[IDLE] > MOST_IDLE:
+                status = STALLED
+                break
+        if tick > 0.0:
+            then = min(then, chains.begin + state.clock[TICK] * tick)
         if then * (1.0 + SAME) >= chains.end:
             then = chains.end
             status = DONE
         _advance(chains, state, view, segments, now, then)
         now = then
-        if tick > 0.0 and chains.begin + state.clock[TICK] * tick <= now * (1.0 + SAME):
-            state.clock[TICK] = np.floor((now * (1.0 + SAME) - chains.begin) / tick) + 1.0
+        state.clock[NOW] = now
+        _pass_ticks(chains, state, tick, now)
         state.counts[EVENTS] += 1
         budget -= 1
         if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] == 0:
             status = DONE
         elif status == BUDGET_SPENT and 0 < segments.start.size < state.counts[SEGMENTS] + 2 * state.since.size:
             status = ROOM_SPENT
-    state.clock[NOW] = now
     return status

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from penstock.engine import loop
 from penstock.engine.program import Floats, Program
@@ -26,13 +25,15 @@ from penstock.engine.state import (
 )
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
-from penstock.kernels import kernel, reason
+from penstock.kernels import kernel
+from penstock.sharing.asking import ask, at, first_class, improper, raised
 from penstock.sharing.policy import Outlook, Sharing
 from penstock.sharing.view import DECIDE, View, active_rows
 
 Progress = Callable[[float, int], None]  # (simulated time, events so far)
 
 _CHUNK = 200_000
+MOST_TICKS = 1e9
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,8 @@ class _Execution:
         self.chains, self.state = chains_of(program), initial_state(program)
         self.view = initial_view(program, policy)
         self.rates = np.zeros(len(program.names))
-        self.tick = _tick(policy, outlook)
-        self.decide = _first_class(policy) if policy.compiled else _idle
+        self.tick = _tick(policy, outlook, program)
+        self.decide = first_class(policy) if policy.compiled else _idle
         self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
         self.recorded: list[Segments] = []
         self.seconds = 0.0
@@ -89,38 +90,30 @@ class _Execution:
 
     def _go_on(self, resuming: bool, budget: int = _CHUNK) -> int:
         started = time.thread_time()
-        status = loop.run(
-            self.chains,
-            self.state,
-            self.view,
-            self.decide,
-            self.room,
-            self.rates,
-            self.tick,
-            budget,
-            not self.policy.compiled,
-            resuming,
-        )
+        try:
+            status = loop.run(
+                self.chains,
+                self.state,
+                self.view,
+                self.decide,
+                self.room,
+                self.rates,
+                self.tick,
+                budget,
+                not self.policy.compiled,
+                resuming,
+            )
+        except Exception as error:  # only the policy's own code can raise in there
+            raise raised(self.policy, self._time, error) from error
         self.seconds += time.thread_time() - started
         return status
 
     def _ask(self) -> None:
         """Let a plain Python policy decide."""
         active = int(self.state.counts[ACTIVE])
-        rates = self.rates[:active]
         started = time.thread_time()
-        try:
-            given: Any = self.policy.decide(  # type: ignore[func-returns-value]
-                active_rows(self.view, self.state.clock[NOW], active), rates
-            )
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise PolicyError(f"{_at(self.policy.name, self._time)} raised {what}") from error
+        ask(self.policy, active_rows(self.view, self._time, active), self.rates[:active])
         self.seconds += time.thread_time() - started
-        if given is not None:
-            raise PolicyError(
-                f"sharing policy {self.policy.name!r} returned a {type(given).__name__}; it must write into `rates`"
-            )
 
     @property
     def _time(self) -> float:
@@ -128,11 +121,11 @@ class _Execution:
 
     def _refusal(self, status: int) -> str:
         if status == loop.STALLED:
-            return f"{_at(self.policy.name, self._time)} gave nobody any bandwidth, and nothing else would ever happen"
+            return f"{at(self.policy, self._time)} gave nobody any bandwidth, and nothing else would ever happen"
         active = int(self.state.counts[ACTIVE])
         view = active_rows(self.view, self._time, active)
         names = [self.program.names[application] for application in view.application]
-        return improper(self.policy.name, names, view, view.rate)
+        return improper(self.policy, names, view, view.rate)
 
     def _keep_segments(self) -> None:
         used = int(self.state.counts[SEGMENTS])
@@ -187,42 +180,26 @@ class _Execution:
         )
 
 
-def _at(name: str, now: float) -> str:
-    return f"sharing policy {name!r}, at t = {now:g} s,"
-
-
-def improper(name: str, names: Sequence[str], view: View, rates: Floats) -> str:
-    """What is wrong with the rates of a decision, as a sentence; empty if nothing is."""
-    who = _at(name, view.now)
-    for row, rate in enumerate(rates):
-        if np.isnan(rate) or rate < 0.0:
-            given = "a rate that is not a number" if np.isnan(rate) else f"a rate of {rate:g} bytes/s"
-            return f"{who} gave {names[row]!r} {given}; a rate is 0 or more"
-        if rate > view.limit[row] * (1.0 + loop.SAME):
-            return f"{who} gave {names[row]!r} {rate:g} bytes/s; it can use {view.limit[row]:g} at most"
-    if rates.sum() > view.capacity * (1.0 + loop.SAME):
-        return f"{who} gave out {rates.sum():g} bytes/s in all; there are {view.capacity:g}"
-    return ""
-
-
-def _tick(policy: Sharing, outlook: Outlook) -> float:
+def _tick(policy: Sharing, outlook: Outlook, program: Program) -> float:
     seconds = policy.ticks(outlook, policy.settings)
     if seconds is None:
         return 0.0
     if not 0.0 < seconds < np.inf:
         raise PolicyError(f"sharing policy {policy.name!r} asks for decisions every {seconds:g} s; give a time above 0")
+    if (count := _longest(program) / seconds) > MOST_TICKS:
+        raise PolicyError(
+            f"sharing policy {policy.name!r} asks for decisions every {seconds:g} s, {count:.2g} in all; "
+            f"at most {MOST_TICKS:.0e} are made"
+        )
     return float(seconds)
 
 
-def _first_class(policy: Sharing) -> Callable[[View, Floats], None]:
-    """A user's own Numba function gets our signature before the loop can call it."""
-    decide = policy.decide
-    if DECIDE not in getattr(decide, "nopython_signatures", [DECIDE]):
-        try:
-            decide.compile(DECIDE)  # type: ignore[attr-defined]
-        except NumbaError as error:
-            raise PolicyError(f"sharing policy {policy.name!r} does not compile: {reason(error)}") from error
-    return decide
+def _longest(program: Program) -> float:
+    """No run is longer: the window, or everything one after the other."""
+    if program.windowed:
+        return program.end - program.begin
+    alone = program.work.sum() + program.tail.sum() + (program.volume / program.limit).sum()
+    return float(program.start.max() + alone)
 
 
 @kernel(DECIDE)

@@ -45,11 +45,11 @@ class State(NamedTuple):
     heap_application: Ints
     segment_start: Floats  # per row of the View: since when its rate has been in force
     clock: Floats  # now; number of the next tick
-    counts: Ints  # active rows; heap entries; events; recorded segments
+    counts: Ints  # active rows; heap entries; events; recorded segments; decisions with nothing ahead but ticks
 
 
 NOW, TICK = 0, 1
-ACTIVE, WAITING, EVENTS, SEGMENTS = 0, 1, 2, 3
+ACTIVE, WAITING, EVENTS, SEGMENTS, IDLE = 0, 1, 2, 3, 4
 
 
 class Segments(NamedTuple):
@@ -90,7 +90,7 @@ def initial_state(program: Program) -> State:
         heap_application=order.astype(np.int64),
         segment_start=np.zeros(m),
         clock=np.array([program.begin, 1.0]),
-        counts=np.array([0, m, 0, 0], np.int64),
+        counts=np.array([0, m, 0, 0, 0], np.int64),
     )
 
 

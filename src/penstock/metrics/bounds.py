@@ -3,7 +3,7 @@
 The volume bound asks only that all bytes needed for a yield fit into the window. The interval bound gives every
 operation an earliest start (as if alone) and a deadline (the end minus the dedicated time still needed after it) and
 asks whether the bytes fit between them: at rate B for any size, and under the caps of the operations where there are
-few of them. Both err upwards only, by at most 1e-9 of the yield.
+few of them. Both are found from above, so that they err upwards only, by at most 1e-9 of the yield.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from penstock.metrics.earliest_deadline import lateness
 ROUNDING = 1e-13  # relative; lets sums of bytes that fill the window exactly fit
 LATENESS = 1e-12  # share of the run's length that counts as no lateness
 PRECISION = 1e-13  # of a bound, relative
+PATIENCE = 6  # secants in a row that may leave the same end where it is
 CAPPED_PRECISION = 1e-9  # of a bound under caps, relative
 FEW = 400  # operations up to which caps are honoured; the flow grows with their square
 
@@ -72,25 +73,29 @@ def aim(program: Program, listed: Floats, y: float) -> tuple[Floats, Floats]:
 def largest(excess: Callable[[float], float], top: float) -> float:
     """Where `excess`, which rises with the yield from about -1, becomes positive; `top` if it does not.
 
-    The Illinois method: a secant between a yield that fits and one that fails, where an end that stays again counts
-    half. What it gives is the yield that fails.
+    The method of Anderson and Björck: a secant between a yield that fits and one that fails, where an end that stays
+    counts less each time, and a bisection once it has stayed too often. What it gives is the yield that fails.
     """
     low, below = 0.0, -1.0
     high, above = top, excess(top)
-    stayed = ""
+    stays = 0  # how often in a row the same end stayed: the high one if positive, the low one if negative
     while above > 0.0 and high - low > PRECISION * high:
+        share = below / (below - above) if abs(stays) < PATIENCE else 0.5
         step = 0.5 * PRECISION * high
-        y = min(max(low + (high - low) * below / (below - above), low + step), high - step)
+        y = min(max(low + share * (high - low), low + step), high - step)
         value = excess(y)
         if value > 0.0:
-            high, above = y, value
-            below *= 0.5 if stayed == "low" else 1.0
-            stayed = "low"
+            below *= weight(value, above) if stays < 0 else 1.0
+            high, above, stays = y, value, min(stays, 0) - 1
         else:
-            low, below = y, value
-            above *= 0.5 if stayed == "high" else 1.0
-            stayed = "high"
+            above *= weight(value, below) if stays > 0 else 1.0
+            low, below, stays = y, value, max(stays, 0) + 1
     return high
+
+
+def weight(value: float, last: float) -> float:
+    """How much the end that stays still counts when the other end went from `last` to `value`."""
+    return 1.0 - value / last if abs(value) < abs(last) else 0.5
 
 
 def bisect(fits: Callable[[float], bool], top: float) -> float:

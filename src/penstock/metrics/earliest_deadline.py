@@ -89,7 +89,7 @@ def serve(
     comer: Ints,
     waiter: Ints,
 ) -> float:
-    """Serve all; the heap (ready, comer) says what comes next, (deadline, waiter) what is most urgent of what is here."""
+    """Largest lateness; the heap (ready, comer) says what comes next, (deadline, waiter) what here is most urgent."""
     m, waiting = len(queues), 0
     now, worst = 0.0, -np.inf
     for i in range(m):

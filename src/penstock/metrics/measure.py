@@ -108,7 +108,7 @@ def _yields(program: Program, run: Run, stop: Floats) -> Floats:
 
 def _stretch(program: Program, alone: Dedicated, completion: Floats) -> Floats:
     """(C - τ) / dedicated time, the progress made before the window being part of the dedicated time."""
-    return (completion - program.release) / (alone.completion - program.start + program.progress)
+    return (completion - program.release) / (alone.listed + program.progress)
 
 
 def _length(program: Program, run: Run) -> float:

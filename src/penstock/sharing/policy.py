@@ -54,6 +54,8 @@ class Sharing:
             if name not in self.settings:
                 known = ", ".join(self.settings) or "none"
                 raise PolicyError(f"sharing policy {self.name!r} has no parameter {name!r}; it has: {known}")
+            if not np.isfinite(given[name]):
+                raise PolicyError(f"sharing policy {self.name!r}: {name} is {given[name]}; it must be a finite number")
         return replace(self, settings={**self.settings, **given}) if given else self
 
     @property
@@ -82,7 +84,7 @@ def sharing(
     def build(function: Decide) -> Sharing:
         try:
             compiled = compile_policy(function, DECIDE)
-        except NumbaError as error:
+        except (NumbaError, TypeError) as error:
             raise PolicyError(f"sharing policy {name!r} does not compile: {reason(error)}") from error
         return Sharing(name, compiled, function, True, rule_of(function), source, parameters, ticks, memory)
 

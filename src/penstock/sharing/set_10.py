@@ -76,7 +76,8 @@ def _water_level(view: View, top: float) -> float:
             else:
                 weight += _weight(number, top)
             number = _next_set(view, number)
-        level = left / weight if weight > 0.0 else before
+        # Never lower: a set whose weight is lost beside the others' must not drown them.
+        level = max(before, left / weight) if weight > 0.0 else before
     return level
 
 

@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+SAME = 1e-9  # relative: times and rates closer than this are the same
+
+
 class View(NamedTuple):
     """The active applications now. Rows come in no particular order: break ties by `application`."""
 
@@ -48,9 +51,9 @@ POLICY = types.FunctionType(DECIDE)
 
 
 def active_rows(view: View, now: float, active: int) -> View:
-    """The first `active` rows of every column: what a policy sees of a View with room for more."""
+    """The first `active` rows of a View with room for more, as copies: a policy may scribble on what it is shown."""
     columns = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
-    front = {name: getattr(view, name)[:active] for name in (*columns, "key", "rows")}
+    front = {name: getattr(view, name)[:active].copy() for name in (*columns, "key", "rows")}
     return view._replace(now=now, **front)
 
 

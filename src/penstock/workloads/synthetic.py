@@ -39,10 +39,10 @@ def synthetic(
     *,
     pressure: Positive = 1.0,
     small: Count = 20,
-    sigma: Annotated[float, Accepted("a number ≥ 0", lambda value: value >= 0)] = 0.5,
+    sigma: Annotated[float, Accepted("a number from 0 to 100", lambda value: 0 <= value <= 100)] = 0.5,
     noise: Annotated[float, Accepted("a number from 0 to 1", lambda value: 0 <= value <= 1)] = 0.5,
-    horizon: Positive = 2e6,
-    applications: Annotated[int, Accepted("a whole number ≥ 1", lambda value: value >= 1)] = 60,
+    horizon: Annotated[float, Accepted("a number from 1 to 1e12", lambda value: 1 <= value <= 1e12)] = 2e6,
+    applications: Annotated[int, Accepted("a whole number from 1 to 1,000,000", lambda value: 1 <= value <= 1e6)] = 60,
     medium: Annotated[int | None, Accepted("a whole number ≥ 0, or none", lambda value: value >= 0)] = None,
 ) -> Scenario:
     """Small, medium (a third unless set) and big applications that iterate until `horizon` at an aimed I/O pressure."""

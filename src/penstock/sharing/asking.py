@@ -1,0 +1,68 @@
+"""Asking a policy: whatever a user's function does wrong becomes a sentence that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from penstock.errors import PolicyError
+from penstock.kernels import reason
+from penstock.sharing.policy import Sharing
+from penstock.sharing.view import DECIDE, SAME, Floats, View
+
+
+def ask(policy: Sharing, view: View, rates: Floats) -> None:
+    """Let `policy` decide; it writes `rates`."""
+    try:
+        given: Any = policy.decide(view, rates)  # type: ignore[func-returns-value]
+    except NumbaError as error:
+        raise does_not_compile(policy, error) from error
+    except Exception as error:
+        raise raised(policy, view.now, error) from error
+    if given is not None:
+        kind = type(given).__name__
+        raise PolicyError(f"sharing policy {policy.name!r} returned a {kind}; it must write into `rates`")
+
+
+def first_class(policy: Sharing) -> Any:
+    """Its function in the form that kernels can call; a user's own Numba function gets our signature first."""
+    decide: Any = policy.decide
+    if DECIDE not in getattr(decide, "nopython_signatures", [DECIDE]):
+        try:
+            decide.compile(DECIDE)
+        except (NumbaError, TypeError) as error:
+            raise does_not_compile(policy, error) from error
+    return decide
+
+
+def improper(policy: Sharing, names: Sequence[str], view: View, rates: Floats) -> str:
+    """What is wrong with the rates of a decision, as a sentence; empty if nothing is."""
+    who = at(policy, view.now)
+    for row, rate in enumerate(rates):
+        if np.isnan(rate) or rate < 0.0:
+            given = "a rate that is not a number" if np.isnan(rate) else f"a rate of {rate:g} bytes/s"
+            return f"{who} gave {names[row]!r} {given}; a rate is 0 or more"
+        if rate > view.limit[row] * (1.0 + SAME):
+            return f"{who} gave {names[row]!r} {rate:g} bytes/s; it can use {view.limit[row]:g} at most"
+    if rates.sum() > view.capacity * (1.0 + SAME):
+        return f"{who} gave out {rates.sum():g} bytes/s in all; there are {view.capacity:g}"
+    return ""
+
+
+def at(policy: Sharing, now: float) -> str:
+    """The start of a sentence about a decision."""
+    return f"sharing policy {policy.name!r}, at t = {now:g} s,"
+
+
+def raised(policy: Sharing, now: float, error: Exception) -> PolicyError:
+    """The error of a policy that raised one."""
+    message = " ".join(str(error).split())
+    return PolicyError(f"{at(policy, now)} raised {type(error).__name__}: {message}".rstrip(": "))
+
+
+def does_not_compile(policy: Sharing, error: Exception) -> PolicyError:
+    """The error of a policy that Numba refuses."""
+    return PolicyError(f"sharing policy {policy.name!r} does not compile: {reason(error)}")
