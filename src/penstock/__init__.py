@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ __all__ = ["PenstockError", "Result", "Scenario", "compare", "decide", "generate
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return version("penstock")
+        return import_module("importlib.metadata").version("penstock")
     if name not in _HOME:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
     value = getattr(import_module(f"penstock.{_HOME[name]}"), name)

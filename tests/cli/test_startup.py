@@ -34,10 +34,12 @@ def best_of_five(arguments):
     return min(seconds(arguments)[0] for _ in range(5))
 
 
+@pytest.mark.timing
 def test_help_takes_less_than_a_third_of_a_second():
     assert best_of_five(command("--help")) <= 0.3
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 def test_a_later_simulate_takes_little_more_than_a_second(folder):
     assert best_of_five(command("simulate", "jobs.yaml")) <= 1.2
@@ -77,6 +79,7 @@ def without_the_powers_of_root(arguments):
     return ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", *arguments]
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 def test_first_run_of_a_read_only_install(folder):
     """Compiles once in 15 s, saying so once, though it can write neither to its own folder nor to the home."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import documents
 
+import reference
 from penstock import Scenario, simulate
 from penstock.sharing import NAMES
+from strategies import documents
 
 METRICS = ("min_yield", "utilization", "efficiency", "makespan", "max_stretch", "mean_stretch", "pressure", "io_weight")
 

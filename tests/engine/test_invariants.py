@@ -424,6 +424,7 @@ def test_the_loop_allocates_nothing(sharing: str, end: float) -> None:
     assert max(late) - min(early) < 1.0  # MB
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss is in other units elsewhere")
 def test_ten_million_events_stay_below_500_megabytes() -> None:

@@ -42,6 +42,7 @@ def written(path, phases, applications=100):
     return path
 
 
+@pytest.mark.timing
 def test_44_000_phases(tmp_path):
     path = written(tmp_path / "jobs.yaml", 44_000)
     figures = measured(path)
@@ -52,6 +53,7 @@ def test_44_000_phases(tmp_path):
     assert figures["imported_early"] == []
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 def test_5_million_phases(tmp_path):
     figures = measured(written(tmp_path / "jobs.yaml", 5_000_000))

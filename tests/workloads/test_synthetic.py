@@ -136,6 +136,7 @@ def test_a_seed_decides_everything() -> None:
     assert generate("synthetic", seed=4) != generate("synthetic", seed=5)
 
 
+@pytest.mark.timing
 def test_generation_is_fast() -> None:
     generate("synthetic")
     began = time.perf_counter()

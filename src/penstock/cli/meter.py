@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATIENCE = 1.0
 
@@ -17,18 +18,7 @@ class Meter:
 
     def __init__(self) -> None:
         self._started = time.monotonic()
-        console = Console(stderr=True)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[detail]}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task("", total=None, detail="")
-        self._shown = False
+        self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -36,13 +26,32 @@ class Meter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._shown:
+        if self._bar:
             self._bar.stop()
 
     def show(self, what: str, fraction: float | None = None, detail: str = "") -> None:
         """Say what is being done and how far it is."""
-        if not self._shown and time.monotonic() - self._started > PATIENCE:
-            self._bar.start()
-            self._shown = True
+        if self._bar is None:
+            if time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty():
+                return
+            self._bar = _bar()
         total = None if fraction is None else 1.0
-        self._bar.update(self._task, description=what, total=total, completed=fraction or 0.0, detail=detail)
+        self._bar.update(self._bar.task_ids[0], description=what, total=total, completed=fraction or 0.0, detail=detail)
+
+
+def _bar() -> Progress:
+    # Imported for the few commands that take long enough.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task("", total=None, detail="")
+    bar.start()
+    return bar
