@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ PIPE_WIDTH = 120
 def output() -> Console:
     """Standard output; a pipe has no width, and names that are cut for lack of it cannot be searched for."""
     console = Console()
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=PIPE_WIDTH)
+    return console if console.is_terminal else Console(width=max(PIPE_WIDTH, console.width))
 
 
 def print_json(thing: object) -> None:

@@ -15,7 +15,7 @@ from penstock.workloads import Generator
 
 def policies_table(policies: Iterable[Sharing]) -> Table:
     """Every sharing policy in a row."""
-    table = Table("sharing policy", "rule", "parameters", "source", box=box.SIMPLE_HEAD)
+    table = _table("sharing policy", "rule", "parameters", "source")
     for policy in policies:
         table.add_row(policy.name, policy.rule, _settings(policy.settings), policy.source)
     return table
@@ -23,10 +23,18 @@ def policies_table(policies: Iterable[Sharing]) -> Table:
 
 def generators_table(generators: Iterable[Generator]) -> Table:
     """Every generator in a row."""
-    table = Table("workload", "what", "settings", "source", box=box.SIMPLE_HEAD)
+    table = _table("workload", "what", "settings", "source")
     for each in generators:
         settings = {parameter.name: parameter.default for parameter in each.parameters}
         table.add_row(each.name, each.rule, _settings(settings), each.source)
+    return table
+
+
+def _table(name: str, *others: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column(name, no_wrap=True)
+    for heading in others:
+        table.add_column(heading)
     return table
 
 
