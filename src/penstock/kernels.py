@@ -11,8 +11,10 @@ import contextlib
 import hashlib
 import os
 import re
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
+_MONTH = 30 * 86400.0
 
 # Kernels work on arrays that others own, so they need no reference counts, which would cost ten times the work
 # itself (without them Numba refuses to compile an allocation, which keeps allocations out); and x / 0 is infinite.
@@ -59,10 +62,20 @@ def _cache_folder() -> Path | None:
         folder = base / f"kernels-{_fingerprint()}"
         with contextlib.suppress(OSError):
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
-            if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
+            if not folder.exists():
+                folder.mkdir(mode=0o700)
+                _clear_out(base)
+            trusted = (0, os.getuid())
+            if base.stat().st_uid in trusted and folder.stat().st_uid in trusted and os.access(folder, os.W_OK):
                 return folder
     return None
+
+
+def _clear_out(base: Path) -> None:
+    """Remove what nobody has compiled into for a month: the folders of earlier versions."""
+    for old in base.glob("kernels-*"):
+        if time.time() - old.stat().st_mtime > _MONTH:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 CACHE = _cache_folder()

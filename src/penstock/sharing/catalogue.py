@@ -42,6 +42,8 @@ def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
         return asked
     if callable(asked):
         return from_function(asked)
+    if not isinstance(asked, str):
+        raise PolicyError(f"a sharing policy is a name or a function (view, rates), not a {type(asked).__name__}")
     name, settings = _split_settings(asked.strip())
     return _named(name).with_settings(settings)
 
