@@ -36,6 +36,7 @@ lint: style types contracts  ## ruff, mypy --strict and the import contracts
 style: $(TEST_READY)
 	@echo "style …"
 	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ."; exit 1; }
 
 types: $(TEST_READY)
 	@echo "types …"

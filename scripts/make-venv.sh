@@ -12,7 +12,11 @@ new_enough() {
 
 find_python() {
     local candidate
-    for candidate in ${PYTHON:-python3.11 python3 python3.12 python3.13}; do
+    if [ -n "${PYTHON:-}" ]; then
+        new_enough "$PYTHON" && echo "$PYTHON"
+        return
+    fi
+    for candidate in python3.11 python3 python3.12 python3.13; do
         if new_enough "$candidate"; then
             echo "$candidate"
             return

@@ -62,7 +62,7 @@ def view_of(moment: Moment, settings: Floats, memory: int) -> View:
         end=np.inf if moment.end is None else moment.end,
         capacity=moment.capacity,
         application=np.arange(len(active)),
-        nodes=np.ones(len(active)),
+        nodes=column("nodes"),
         limit=np.minimum(column("bandwidth"), moment.capacity),
         remaining=column("remaining"),
         posted=column("posted"),
@@ -83,8 +83,8 @@ def _outcome(view: View, rates: Floats) -> tuple[float | None, float | None]:
         soonest = min((view.remaining / rates).min(initial=np.inf), view.end - view.now)
     if not np.isfinite(soonest):
         return None, None
-    then = view.now + soonest
+    then = float(view.now + soonest)
     if not rates.size:
-        return float(then), None
-    yields = (view.progress + rates * soonest / view.limit) / (then - view.release)
-    return float(then), float(yields.min())
+        return then, None
+    yields = (view.progress + rates * soonest / view.limit) / (view.now - view.release + soonest)
+    return then, float(yields.min())

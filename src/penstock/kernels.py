@@ -82,12 +82,13 @@ CACHE = _cache_folder()
 
 
 class _Announcer(event.Listener):
-    """Says once, on a terminal's error stream, why the first run takes its time."""
+    """Says once, on the error stream, why the first run takes its time."""
 
     said = False
 
     def on_start(self, event: Any) -> None:
-        if not _Announcer.said and not os.environ.get("PENSTOCK_QUIET"):
+        ours = is_ours(event.data["dispatcher"].py_func)
+        if ours and not _Announcer.said and not os.environ.get("PENSTOCK_QUIET"):
             _Announcer.said = True
             print("penstock: compiling kernels (once; later runs load them) …", file=sys.stderr, flush=True)
 
@@ -108,12 +109,17 @@ def _building() -> Iterator[None]:
         config.CACHE_DIR = before
 
 
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Whether a function is part of this package."""
+    return _PACKAGE in Path(function.__code__.co_filename).parents
+
+
 def kernel(signature: Any, **options: Any) -> Callable[[F], F]:
     """Compile a function for `signature` now, or load it if an earlier process has. It keeps `.py_func`."""
 
     def build(function: F) -> F:
         # Only ours: of a user's file we cannot tell when what it calls has changed, nor under which name it comes.
-        cache = CACHE is not None and _PACKAGE in Path(function.__code__.co_filename).parents
+        cache = CACHE is not None and is_ours(function)
         with _building():
             return numba.njit(signature, cache=cache, **{**_OPTIONS, **options})(function)  # type: ignore[no-any-return]
 
@@ -131,8 +137,10 @@ def compile_policy(function: F, signature: Any) -> F:
 def reason(error: Exception) -> str:
     """What Numba found, in one line: its messages are pages."""
     lines = [re.sub(r"\x1b\[\d+m", "", line).strip() for line in str(error).splitlines()]
-    first = next((line for line in lines if line and not line.startswith("Failed in nopython")), "no reason given")
-    return re.sub(r"View\(.*\)", "View", first)
+    told = [line for line in lines if line and not line.startswith("Failed in nopython")] or ["no reason given"]
+    first = " ".join(told[:2]) if told[0].endswith(":") else told[0]
+    line = getattr(getattr(error, "loc", None), "line", None)
+    return re.sub(r"View\(.*\)", "View", first) + (f" (line {line})" if line else "")
 
 
 def inlined(function: F) -> F:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cli.user import SCENARIO, STATE
+from penstock.sharing import NAMES
 
-NAMES = "fair-share, fcfs, greedy-yield, greedy-com, lookahead-greedy-yield, periodic-greedy-yield, set-10"
 VOLUME = 'a volume is a number ≥ 0 or text such as "3.2 TB"'
 TIME = 'a time is a number ≥ 0 or text such as "1.5 h"'
 BANDWIDTH = 'a bandwidth is a number > 0 or text such as "160 GB/s"'
@@ -155,7 +155,7 @@ def test_permissions(refused, folder):
 
 OPTIONS = [
     ("simulate jobs.yaml --sharing greedy-yeild", "named 'greedy-yeild'. Did you mean 'greedy-yield'?"),
-    ("simulate jobs.yaml --sharing greedy-yeild", f"Known: {NAMES}, best-next-event; or a file: my_policy.py:function"),
+    ("simulate jobs.yaml --sharing greedy-yeild", f"Known: {', '.join(NAMES)}; or a file: my_policy.py:function"),
     ("simulate jobs.yaml --sharing=", "no sharing policy named ''. Known: fair-share"),
     ("simulate jobs.yaml --sharing fcfs,set-10", "no sharing policy named 'fcfs,set-10'."),
     ("decide state.json --sharing fsfc", "no sharing policy named 'fsfc'. Did you mean 'fcfs'?"),
@@ -309,10 +309,10 @@ POLICIES = {
     "infinite": ("rates[:] = float('inf')", "gave 'a' inf bytes/s; it can use 1 at most"),
     "too much": ("rates[:] = 2 * view.limit", "gave 'a' 2 bytes/s; it can use 1 at most"),
     "too much in all": ("rates[:] = view.limit", "gave out 2 bytes/s in all; there are 1"),
-    "raises": ("raise ValueError('no idea')", "raised ValueError: no idea"),
-    "raises lines": ("raise ValueError('no\\nidea')", "raised ValueError: no idea"),
-    "raises nothing": ("raise ValueError", "raised ValueError"),
-    "endless": ("f(view, rates)", "raised RecursionError: maximum recursion depth exceeded"),
+    "raises": ("raise ValueError('no idea')", "raised ValueError: no idea (line 2)"),
+    "raises lines": ("raise ValueError('no\\nidea')", "raised ValueError: no idea (line 2)"),
+    "raises nothing": ("raise ValueError", "raised ValueError (line 2)"),
+    "endless": ("f(view, rates)", "raised RecursionError: maximum recursion depth exceeded (line 2)"),
     "returns": ("return view.limit", "returned a ndarray; it must write into `rates`"),
     "idle": ("pass", "gave nobody any bandwidth, and nothing else would ever happen"),
     "exits": ("raise SystemExit(3)", "a sharing policy called exit(3); it must return with `rates` set"),

@@ -111,8 +111,7 @@ def test_some_tables_are_shown() -> None:
 def test_every_policy_has_a_page_with_its_source_and_picture(name: str) -> None:
     text = (DOCS / "policies" / f"{name}.md").read_text()
     assert text.startswith(f"# {name}\n")
-    section = find(name).source.split()[1].rstrip(",")
-    assert section in text
+    assert all(word.rstrip(",") in text for word in find(name).source.split())
     assert f"../pictures/{name}.svg" in text
     assert f"({name}.md)" in (DOCS / "policies" / "index.md").read_text()
 

@@ -20,6 +20,7 @@ from penstock.engine import run as engine_run
 from penstock.engine.compile import compile_scenario
 from penstock.engine.program import Program
 from penstock.engine.timeline import Timeline
+from penstock.model import Window
 from penstock.sharing import NAMES, Sharing, View, find
 from strategies import documents, scenarios
 
@@ -432,3 +433,21 @@ def test_ten_million_events_stay_below_500_megabytes() -> None:
     found = measured(endless(count=20, end=7e6), "fair-share")
     assert found["events"] > 10_000_000
     assert found["peak"] < 500
+
+
+@given(scenarios(windowed=True), st.sampled_from([1e6, 1.75e9]))
+def test_the_calendar_makes_no_difference(scenario: Scenario, shift: float) -> None:
+    """Seconds since 1970 are as good as seconds since the start: only differences of times count."""
+
+    def starting_at(begin: float) -> Scenario:
+        applications = tuple(
+            each.model_copy(update={"release": begin, "progress": None}) for each in scenario.applications
+        )
+        return scenario.model_copy(
+            update={"window": Window(begin=begin, end=begin + 20.0), "applications": applications}
+        )
+
+    for here, there in zip(compare(starting_at(0.0)), compare(starting_at(shift)), strict=True):
+        assert (here.min_yield, here.efficiency, here.events) == (there.min_yield, there.efficiency, there.events)
+        assert [each.yield_ for each in here.applications] == [each.yield_ for each in there.applications]
+        assert here.bound_interval == pytest.approx(there.bound_interval, rel=1e-9)

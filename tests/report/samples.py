@@ -28,7 +28,7 @@ def run(sharing="fcfs", yields=(0.8, 0.9), names=("a", "b"), *, finished=False, 
         )
         for i, (name, y) in enumerate(zip(names, yields, strict=True))
     )
-    bound = 0.95 if windowed else None
+    bound = 0.95
     given = {
         "sharing": sharing,
         "end": 100.0,

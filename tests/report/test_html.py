@@ -76,8 +76,8 @@ def test_without_timelines_only_the_comparison_is_drawn(tmp_path):
     assert "makespan 97 s" in shown.text
 
 
-def test_a_timeline_can_come_from_another_run_of_the_same_policy(tmp_path):
-    shown = page(tmp_path / "r.html", "mine", [run("fcfs"), run("set-10")], runs_with_timeline=[toy("set-10")])
+def test_only_runs_with_a_timeline_are_drawn(tmp_path):
+    shown = page(tmp_path / "r.html", "mine", [run("fcfs"), toy("set-10")])
     assert shown.count("svg") == 2
 
 

@@ -30,11 +30,11 @@ def test_a_windowed_comparison_shows_yields_distance_and_bound():
     assert "makespan" not in shown and "stretch" not in shown
 
 
-def test_a_run_to_completion_shows_makespan_and_stretch_but_no_bound():
+def test_a_run_to_completion_shows_makespan_stretch_and_its_bound():
     shown = text(comparison_table([run("fcfs", finished=True, windowed=False, makespan=9000.0)], "mine"))
     assert "makespan" in shown and "2.5 h" in shown
     assert "stretch" in shown and "1.2500" in shown
-    assert "below" not in shown
+    assert "below" in shown and "0.9500" in shown and "0.9700" not in shown
 
 
 def test_the_best_of_a_column_stands_out_and_equals_do_not():

@@ -10,7 +10,7 @@ from penstock.cli.meter import Meter
 from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model import Scenario, load
-from penstock.sharing.catalogue import NAMES, find, split_names
+from penstock.sharing.catalogue import find, known_names, split_names
 
 
 def run_one(file: Path, sharing: str, timeline: bool) -> Result:
@@ -27,13 +27,12 @@ def run_one(file: Path, sharing: str, timeline: bool) -> Result:
 
 def run_all(file: Path, sharing: str | None, timeline: bool) -> tuple[Result, ...]:
     """The scenario in `file` under each of the policies named, or all."""
-    names = NAMES if sharing is None else _names(sharing)
+    scenario = load(file)
     with foreign_code(), Meter() as meter:
         policies = []
-        for name in names:
-            meter.show(f"compiling {name}" if "(" not in name else name)
+        for name in known_names() if sharing is None else _names(sharing):
+            meter.show(f"compiling {name}")
             policies.append(find(name))
-        scenario = load(file)
 
         def progress(name: str, now: float, events: int) -> None:
             meter.show(name, _fraction(scenario, now), f"{events:,} events")

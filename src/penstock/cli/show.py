@@ -11,8 +11,9 @@ from rich.console import Console
 from penstock.cli.meter import Meter
 from penstock.metrics.result import Result
 from penstock.report.files import check_place
-from penstock.report.html import summary_lines, write_report
-from penstock.report.plots import comparison_figure, figure_kind, save_figure
+from penstock.report.html import write_report
+from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
+from penstock.report.summary import summary_lines
 from penstock.report.table import as_json, comparison_table, run_table
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def check_outputs(plot: Path | None, html: Path | None = None) -> None:
     if plot:
         figure_kind(plot)
     for path in filter(None, (plot, html)):
+        need_matplotlib()
         check_place(path)
 
 

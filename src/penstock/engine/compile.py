@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from penstock.engine.program import Floats, Program
 from penstock.errors import InvalidScenario
-from penstock.model import FOREVER, Application, Compute, Phase, Platform, Read, Repeat, Scenario, Trace
+from penstock.model import FOREVER, Application, Compute, Phase, Platform, Read, Repeat, Scenario, Trace, Write
+from penstock.model.scenario import MOST_PHASES
 from penstock.model.trace import COMPUTE, READ, WRITE
-
-MOST_PHASES = 50_000_000
 
 
 class _Flat(NamedTuple):
@@ -33,7 +32,6 @@ class _Flat(NamedTuple):
         with np.errstate(over="ignore"):
             seconds: Floats = self.amount / rate[self.kind]
         return seconds
-
 
 
 def compile_scenario(scenario: Scenario) -> Program:
@@ -129,22 +127,22 @@ def _too_long(name: str, phases: float) -> str:
 def _flatten(phases: Sequence[Phase], rate: Floats, reach: float) -> _Flat:
     """Unroll until more than `reach` seconds of dedicated time are there, or the listing ends."""
     parts: list[_Flat] = []
-    for phase in phases:
+    for place, phase in enumerate(phases, start=1):
         part = _flatten_repeat(phase, rate, reach) if isinstance(phase, Repeat) else _leaf(phase)
         parts.append(part)
         reach -= part.seconds(rate).sum()
         if reach < 0.0 or not part.whole:
-            return _joined(parts, whole=part.whole and phase is phases[-1])
+            return _joined(parts, whole=part.whole and place == len(phases))
     return _joined(parts, whole=True)
 
 
-def _leaf(phase: Compute | Read | object) -> _Flat:
+def _leaf(phase: Compute | Read | Write) -> _Flat:
     if isinstance(phase, Compute):
         kind, amount = COMPUTE, phase.compute
     elif isinstance(phase, Read):
         kind, amount = READ, phase.read
     else:
-        kind, amount = WRITE, phase.write  # type: ignore[attr-defined]
+        kind, amount = WRITE, phase.write
     return _Flat(np.array([kind], np.int8), np.array([amount]), True)
 
 

@@ -1,8 +1,9 @@
 """The fluid event loop. Between events all rates are constant; at an event the policy sets them anew.
 
-Compute ends are known when they start and never move, so they wait in a heap. Active transfers lie side by side in
-the arrays of the View; their completions follow from the rates in force. All that happens within 1e-9 of an instant,
-relative, happens at it: first everything is applied, then the policy decides once.
+Times count from the beginning of the run. Compute ends are known when they start and never move, so they wait in a
+heap. Active transfers lie side by side in the arrays of the View; their completions follow from the rates in force.
+All that happens within 1e-9 of an instant, relative, happens at it: first everything is applied, then the policy
+decides once.
 """
 
 from __future__ import annotations
@@ -168,15 +169,13 @@ def _wake(chains: Chains, state: State, view: View, now: float) -> None:
         _post(chains, state, view, application, now)
 
 
-@kernel(
-    types.UniTuple(types.float64, 2)(_F, _F, _F, _F, types.int64), fastmath={"nnan", "nsz", "reassoc"}, forceinline=True
-)
+@kernel(types.UniTuple(types.float64, 2)(_F, _F, _F, _F, types.int64), fastmath={"nsz", "reassoc"}, forceinline=True)
 def _take(rates: Floats, rate: Floats, limit: Floats, remaining: Floats, active: int) -> tuple[float, float]:
     """Put a decision's rates in force and clear them for the next one.
 
     Returns the seconds to the first completion (a rate of 0 takes forever) and the sum of the rates, infinite if one
-    is improper. One loop, and one that the compiler may turn into vectors: there are few rows, and each loop's end
-    costs a branch that is hard to predict. A rate that is no number makes the sum none.
+    is improper. One loop: there are few rows, and each loop's end costs a branch that is hard to predict. A rate that
+    is no number makes the sum none.
     """
     improper = 0
     in_all = 0.0
@@ -238,10 +237,10 @@ def _next_instant(chains: Chains, state: State, completion: float) -> float:
 
 
 @inlined
-def _pass_ticks(chains: Chains, state: State, tick: float, now: float) -> None:
+def _pass_ticks(state: State, tick: float, now: float) -> None:
     """Make the next tick one that lies ahead."""
-    if tick > 0.0 and chains.begin + state.clock[TICK] * tick <= now * (1.0 + SAME):
-        state.clock[TICK] = np.floor((now * (1.0 + SAME) - chains.begin) / tick) + 1.0
+    if tick > 0.0 and state.clock[TICK] * tick <= now * (1.0 + SAME):
+        state.clock[TICK] = np.floor(now * (1.0 + SAME) / tick) + 1.0
 
 
 @kernel(
@@ -291,14 +290,14 @@ def run(
                 status = STALLED
                 break
         if tick > 0.0:
-            then = min(then, chains.begin + state.clock[TICK] * tick)
+            then = min(then, state.clock[TICK] * tick)
         if then * (1.0 + SAME) >= chains.end:
             then = chains.end
             status = DONE
         _advance(chains, state, view, segments, now, then)
         now = then
         state.clock[NOW] = now
-        _pass_ticks(chains, state, tick, now)
+        _pass_ticks(state, tick, now)
         state.counts[EVENTS] += 1
         budget -= 1
         if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] == 0:

@@ -38,7 +38,7 @@ MOST_TICKS = 1e9
 
 @dataclass(frozen=True)
 class Run:
-    """What happened to each application between the start of the run and its end."""
+    """What happened to each application. Times count from the beginning of the run, so that no digit is lost."""
 
     end: float
     events: int
@@ -84,7 +84,7 @@ class _Execution:
             elif status != loop.BUDGET_SPENT:
                 raise PolicyError(self._refusal(status))
             if progress is not None and status != loop.PAUSED:
-                progress(self.state.clock[NOW], int(self.state.counts[EVENTS]))
+                progress(self._time, int(self.state.counts[EVENTS]))
             status = self._go_on(resuming=status == loop.PAUSED)
         return self._result()
 
@@ -112,12 +112,14 @@ class _Execution:
         """Let a plain Python policy decide."""
         active = int(self.state.counts[ACTIVE])
         started = time.thread_time()
-        ask(self.policy, active_rows(self.view, self._time, active), self.rates[:active])
+        view = active_rows(self.view, float(self.state.clock[NOW]), active)
+        ask(self.policy, view, self.rates[:active])
         self.seconds += time.thread_time() - started
 
     @property
     def _time(self) -> float:
-        return float(self.state.clock[NOW])
+        """The scenario's time; the loop counts from the beginning."""
+        return self.program.begin + float(self.state.clock[NOW])
 
     def _refusal(self, status: int) -> str:
         if status == loop.STALLED:
@@ -135,7 +137,7 @@ class _Execution:
 
     def _result(self) -> Run:
         program, state, view = self.program, self.state, self.view
-        end = float(state.clock[NOW]) if program.windowed else float(np.nanmax(state.completion))
+        end = float(state.clock[NOW] if program.windowed else np.nanmax(state.completion))
         compute_done, transferred = state.compute_done.copy(), state.transferred.copy()
         io_seconds = state.done - program.progress - compute_done
         active = view.application[: state.counts[ACTIVE]]
@@ -173,10 +175,18 @@ class _Execution:
             )
         )
         application, start, stop, rate = (np.concatenate(column) for column in zip(*self.recorded, strict=True))
-        stopped = np.where(np.isnan(state.completion), end, state.completion)
         program = self.program
         return Timeline(
-            program.names, program.capacity, program.begin, end, program.start, stopped, application, start, stop, rate
+            names=program.names,
+            capacity=program.capacity,
+            begin=program.begin,
+            end=program.begin + end,
+            started=program.start,
+            stopped=program.begin + np.where(np.isnan(state.completion), end, state.completion),
+            application=application,
+            start=program.begin + start,
+            stop=program.begin + stop,
+            rate=rate,
         )
 
 
@@ -195,7 +205,7 @@ def _tick(policy: Sharing, outlook: Outlook, program: Program) -> float:
 
 
 def _longest(program: Program) -> float:
-    """No run is longer: the window, or everything one after the other."""
+    """How long a run may take: the window, or everything one after the other."""
     if program.windowed:
         return program.end - program.begin
     alone = program.work.sum() + program.tail.sum() + (program.volume / program.limit).sum()
@@ -205,4 +215,3 @@ def _longest(program: Program) -> float:
 @kernel(DECIDE)
 def _idle(view: View, rates: Floats) -> None:
     """Stands in where a plain Python policy decides outside the loop."""
-

@@ -13,14 +13,12 @@ from penstock.sharing.view import View, empty_view
 
 
 class Chains(NamedTuple):
-    """The numbers of a Program, as its kernels take them (fields and order of Program without the names)."""
+    """What the loop reads of a Program."""
 
     capacity: float
-    begin: float
     end: float
     nodes: Floats
     release: Floats
-    progress: Floats
     start: Floats
     first: Ints
     work: Floats
@@ -63,20 +61,36 @@ class Segments(NamedTuple):
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-CHAINS = types.NamedTuple([types.float64] * 3 + [_F] * 4 + [_I] + [_F] * 4 + [_I], Chains)
+CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I], Chains)
 STATE = types.NamedTuple([_I] + [_F] * 8 + [_I, _F, _F, _I], State)
 SEGMENTS_TYPE = types.NamedTuple([_I, _F, _F, _F], Segments)
 
 
 def chains_of(program: Program) -> Chains:
-    """The numbers of a program."""
-    return Chains(*program[1:-1], program.endless.astype(np.int64))
+    """The numbers of a program, with times counted from its beginning.
+
+    What is "the same instant" is relative to the time that has passed, so it must not depend on the calendar: at the
+    seconds since 1970 a billionth is more than a second.
+    """
+    return Chains(
+        capacity=program.capacity,
+        end=program.end - program.begin,
+        nodes=program.nodes,
+        release=program.release - program.begin,
+        start=program.start - program.begin,
+        first=program.first,
+        work=program.work,
+        volume=program.volume,
+        limit=program.limit,
+        tail=program.tail,
+        endless=program.endless.astype(np.int64),
+    )
 
 
 def initial_state(program: Program) -> State:
     """Nothing has happened; every application waits for its release."""
     m = len(program.names)
-    order = np.lexsort((np.arange(m), program.start))  # a sorted array is a heap
+    order = np.argsort(program.start, kind="stable")  # a sorted array is a heap
     return State(
         operation=np.full(m, -1, np.int64),
         since=np.zeros(m),
@@ -86,10 +100,10 @@ def initial_state(program: Program) -> State:
         completion=np.full(m, np.nan),
         iterations=np.zeros(m),
         iteration_seconds=np.zeros(m),
-        heap_time=program.start[order].copy(),
+        heap_time=program.start[order] - program.begin,
         heap_application=order.astype(np.int64),
         segment_start=np.zeros(m),
-        clock=np.array([program.begin, 1.0]),
+        clock=np.array([0.0, 1.0]),
         counts=np.array([0, m, 0, 0, 0], np.int64),
     )
 
@@ -98,7 +112,7 @@ def initial_view(program: Program, policy: Sharing) -> View:
     """Room for every application to be active at once."""
     m = len(program.names)
     blank = empty_view(m, m, policy.settings_array(), policy.memory)
-    return blank._replace(now=program.begin, begin=program.begin, end=program.end, capacity=program.capacity)
+    return blank._replace(end=program.end - program.begin, capacity=program.capacity)
 
 
 def no_segments() -> Segments:

@@ -9,8 +9,7 @@ from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
 from penstock.kernels import inlined, kernel
-
-SAME_INSTANT = 1e-9  # relative; what lies this close to the end of the window happens at it
+from penstock.sharing.view import SAME
 
 
 class Dedicated(NamedTuple):
@@ -19,8 +18,6 @@ class Dedicated(NamedTuple):
     completion: Floats  # when its last phase would end, also if that lies after the window; infinity if endless
     yields: Floats  # at its completion, or at the end of the window if that comes first
     transferred: Floats  # bytes inside the window
-    computing: Floats  # seconds of compute inside the window
-    transferring: Floats  # seconds of I/O inside the window
     started: Ints  # operations started strictly before the end
     listed: Floats  # seconds that all its phases take; infinity if endless
 
@@ -29,7 +26,6 @@ class Alone(NamedTuple):
     """One entry per application: what it does in the first seconds of a dedicated run, and how long all would take."""
 
     transferred: Floats  # bytes
-    transferring: Floats  # seconds of I/O
     started: Ints  # operations
     operations: Floats  # seconds of all operations, up to the end of the last
 
@@ -40,30 +36,27 @@ def dedicated(program: Program) -> Dedicated:
     run = alone(program, window)
     listed = np.where(program.endless, np.inf, run.operations + program.tail)
     made = np.minimum(listed, window)
-    same_instant = SAME_INSTANT * abs(program.end) if program.windowed else 0.0
+    same_instant = SAME * (program.end - program.begin) if program.windowed else 0.0
     return Dedicated(
         completion=program.start + listed,
         yields=(program.progress + made) / (program.start - program.release + made),
         transferred=run.transferred,
-        computing=np.maximum(0.0, made - run.transferring),
-        transferring=run.transferring,
         started=alone(program, window - same_instant).started,
         listed=listed,
     )
 
 
-def pressure(program: Program) -> float | None:
+def pressure(program: Program, runs: Dedicated) -> float | None:
     """I/O pressure W (P1): bytes of all dedicated runs over what the storage can move in the window."""
     if not program.windowed:
         return None
-    transferred = alone(program, program.end - program.start).transferred
-    return float(transferred.sum() / (program.capacity * (program.end - program.begin)))
+    return float(runs.transferred.sum() / (program.capacity * (program.end - program.begin)))
 
 
 def alone(program: Program, until: Floats) -> Alone:
     """Run application i alone for `until[i]` seconds."""
     m = len(until)
-    run = Alone(np.empty(m), np.empty(m), np.empty(m, np.int64), np.empty(m))
+    run = Alone(np.empty(m), np.empty(m, np.int64), np.empty(m))
     run_alone(program.first, program.work, program.volume, program.limit, until, *run)
     return run
 
@@ -81,7 +74,7 @@ def add(total: float, lost: float, term: float) -> tuple[float, float]:
 _FLOATS, _INTS = types.float64[::1], types.int64[::1]
 
 
-@kernel(types.void(_INTS, *[_FLOATS] * 6, _INTS, _FLOATS))
+@kernel(types.void(_INTS, *[_FLOATS] * 5, _INTS, _FLOATS))
 def run_alone(
     first: Ints,
     work: Floats,
@@ -89,15 +82,13 @@ def run_alone(
     limit: Floats,
     until: Floats,
     transferred: Floats,
-    transferring: Floats,
     started: Ints,
     operations: Floats,
 ) -> None:
-    """Fill the last four."""
+    """Fill the last three."""
     for i in range(len(until)):
         count = 0
         moved, moved_lost = 0.0, 0.0
-        busy, busy_lost = 0.0, 0.0
         done, done_lost = 0.0, 0.0
         for j in range(first[i], first[i + 1]):
             seconds = volume[j] / limit[j]
@@ -105,9 +96,7 @@ def run_alone(
             left = max(0.0, until[i] - (done + done_lost))
             count += left > 0.0
             moved, moved_lost = add(moved, moved_lost, min(volume[j], left * limit[j]))
-            busy, busy_lost = add(busy, busy_lost, min(seconds, left))
             done, done_lost = add(done, done_lost, seconds)
         started[i] = count
         transferred[i] = moved + moved_lost
-        transferring[i] = busy + busy_lost
         operations[i] = done + done_lost

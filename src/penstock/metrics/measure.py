@@ -52,7 +52,7 @@ class Study:
     @cached_property
     def pressure(self) -> float | None:
         """I/O pressure."""
-        return pressure(self.program)
+        return pressure(self.program, self.alone)
 
     @cached_property
     def io_weight(self) -> float:
@@ -64,20 +64,22 @@ def measure(study: Study, sharing: str, run: Run) -> Result:
     """All metrics of one run."""
     program = study.program
     finished = ~np.isnan(run.completion)
-    stop = np.where(finished, run.completion, run.end)
-    yields = _yields(program, run, stop)
-    stretch = _stretch(program, study.alone, run.completion)
-    weight = program.nodes / program.nodes.sum() / _length(program, run)
+    age = np.where(finished, run.completion, run.end) + (program.begin - program.release)
+    yields = _yields(program, run, age)
+    # What was done before the window is part of the dedicated time.
+    stretch = age / (study.alone.listed + program.progress)
+    weight = program.nodes / program.nodes.sum() / run.end
+    completion = program.begin + run.completion
     best = min(bound for bound in (study.volume_bound, study.interval_bound) if bound is not None)
     return Result(
         sharing=sharing,
-        end=run.end,
+        end=program.begin + run.end,
         events=run.events,
         seconds=run.seconds,
         min_yield=float(yields.min()),
         utilization=float(weight @ run.compute_done),
         efficiency=float(weight @ (run.compute_done + run.io_seconds)),
-        makespan=float(run.completion.max()) if finished.all() else None,
+        makespan=float(completion.max()) if finished.all() else None,
         max_stretch=float(stretch[finished].max()) if finished.any() else None,
         mean_stretch=float(stretch[finished].mean()) if finished.any() else None,
         pressure=study.pressure,
@@ -89,7 +91,7 @@ def measure(study: Study, sharing: str, run: Run) -> Result:
             ApplicationResult(
                 name,
                 float(yields[i]),
-                float(run.completion[i]) if finished[i] else None,
+                float(completion[i]) if finished[i] else None,
                 float(stretch[i]) if finished[i] else None,
                 float(run.compute_done[i]),
                 float(run.transferred[i]),
@@ -100,16 +102,6 @@ def measure(study: Study, sharing: str, run: Run) -> Result:
     )
 
 
-def _yields(program: Program, run: Run, stop: Floats) -> Floats:
+def _yields(program: Program, run: Run, age: Floats) -> Floats:
     done = program.progress + run.compute_done + run.io_seconds
-    age = stop - program.release
     return np.divide(done, age, out=np.zeros_like(done), where=age > 0.0)
-
-
-def _stretch(program: Program, alone: Dedicated, completion: Floats) -> Floats:
-    """(C - τ) / dedicated time, the progress made before the window being part of the dedicated time."""
-    return (completion - program.release) / (alone.listed + program.progress)
-
-
-def _length(program: Program, run: Run) -> float:
-    return run.end - program.begin

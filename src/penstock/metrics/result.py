@@ -49,7 +49,7 @@ class Result:
     pressure: float | None
     io_weight: float
     bound_min_yield: float | None  # volume bound (models: P1 window bound); windows only
-    bound_interval: float | None  # the tighter one: every operation within its earliest start and deadline
+    bound_interval: float  # the tighter one: every operation within its earliest start and deadline
     distance_to_bound: float | None  # 1 - min_yield / best valid bound
     applications: tuple[ApplicationResult, ...]
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
@@ -57,8 +57,6 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, without the timeline."""
         plain = {
-            name: getattr(self, name)
-            for name in self.__dataclass_fields__
-            if name not in ("applications", "timeline")
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("applications", "timeline")
         }
         return plain | {"applications": [application.to_dict() for application in self.applications]}

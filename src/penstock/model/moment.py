@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import model_validator
 
 from penstock.model.problems import Path, reject
-from penstock.model.record import Bytes, BytesPerSecond, Name, Record, Seconds
+from penstock.model.record import Bytes, BytesPerSecond, Count, Name, Record, Seconds
 
 TOLERANCE = 1e-9
 
@@ -24,6 +24,7 @@ class Pending(Record):
     release: Seconds
     progress: Seconds  # ideal seconds since its release
     omega: Seconds | None = None  # mean length of its iterations so far
+    nodes: Count = 1
 
 
 class Moment(Record):

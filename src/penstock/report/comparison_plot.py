@@ -63,17 +63,16 @@ def _draw_yields(axes: Axes, results: Sequence[Result]) -> None:
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     bound = best_bound(results)
-    if bound is not None:
-        axes.axvline(bound, color=INK, linestyle="--", linewidth=1)
-        axes.annotate(
-            f"bound on the minimum {fixed(bound)}",
-            (bound, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha=_side(bound, axes.get_xlim()),
-            fontsize=8,
-        )
+    axes.axvline(bound, color=INK, linestyle="--", linewidth=1)
+    axes.annotate(
+        f"bound on the minimum {fixed(bound)}",
+        (bound, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha=_side(bound, axes.get_xlim()),
+        fontsize=8,
+    )
 
 
 def _draw_box(axes: Axes, yields: Floats, row: int) -> None:
@@ -108,10 +107,10 @@ def _draw_trade(axes: Axes, results: Sequence[Result]) -> list[Annotation]:
     efficiency = [result.efficiency for result in results]
     lowest = [result.min_yield for result in results]
     bound = best_bound(results)
-    shown = bound is not None and bound - max(lowest) <= max(2 * (max(lowest) - min(lowest)), 0.05)
+    shown = bound - max(lowest) <= max(2 * (max(lowest) - min(lowest)), 0.05)
     axes.scatter(efficiency, lowest, s=42, color=[_colour(i) for i in range(len(results))], zorder=3)
     axes.set_xlim(*_room(efficiency))
-    bottom, top = _room([*lowest, bound] if bound is not None and shown else lowest)
+    bottom, top = _room([*lowest, bound] if shown else lowest)
     axes.set_ylim(bottom, min(top, 1.04))  # no yield lies above 1
     axes.grid(color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
@@ -120,10 +119,7 @@ def _draw_trade(axes: Axes, results: Sequence[Result]) -> list[Annotation]:
     axes.set_xlabel("efficiency")
     axes.set_ylabel("min yield")
     axes.set_title("Min yield against efficiency", pad=18)
-    taken = [_better(axes)]
-    if bound is not None:
-        taken.append(_bound_line(axes, bound, shown=shown))
-    return taken
+    return [_better(axes), _bound_line(axes, bound, shown=shown)]
 
 
 def _better(axes: Axes) -> Annotation:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,7 +48,10 @@ _WORDS = (
         "A min yield that no policy can exceed in this window, whatever it knows; “below bound” is the share "
         "of it that was missed. A policy close to it leaves little to gain.",
     ),
-    ("efficiency", "Progress made in the window, weighted by nodes, as a share of what all would make alone."),
+    (
+        "efficiency",
+        "Progress made, weighted by nodes, as a share of the length of the run times all nodes.",
+    ),
     ("utilization", "Compute done in the window, weighted by nodes, as a share of the node time there is."),
     ("stretch", "Time from release to completion divided by the time it would take alone; 1 is best."),
     ("makespan", "When the last application finished."),
@@ -59,14 +61,10 @@ _WORDS = (
 )
 
 
-def write_report(
-    path: str | Path, scenario_name: str, results: Sequence[Result], *, runs_with_timeline: Iterable[Result] = ()
-) -> None:
-    """Write the comparison of `results` to one HTML file; runs with a timeline lend theirs to the run of that name."""
+def write_report(path: str | Path, scenario_name: str, results: Sequence[Result]) -> None:
+    """Write the comparison of `results` to one HTML file; runs with a timeline are drawn."""
     need_runs(results)
-    timelines = {run.sharing: run.timeline for run in runs_with_timeline}
-    runs = [replace(run, timeline=run.timeline or timelines.get(run.sharing)) for run in results]
-    write_whole(path, _page(scenario_name, runs).encode())
+    write_whole(path, _page(scenario_name, results).encode())
 
 
 def _page(scenario_name: str, runs: Sequence[Result]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,12 @@ def comparison_figure(results: Sequence[Result]) -> Figure:
 def save_figure(figure: Figure, path: str | Path) -> None:
     """Save as PNG, SVG or PDF, as the suffix says; the same figure gives the same bytes."""
     write_whole(path, figure_bytes(figure, figure_kind(path)))
+
+
+def need_matplotlib() -> None:
+    """Refuse to draw without the library for it, before any work is done."""
+    if find_spec("matplotlib") is None:
+        raise InvalidOption("plots and reports need matplotlib; install penstock[plot]")
 
 
 def figure_kind(path: str | Path) -> str:

@@ -28,7 +28,8 @@ _COLUMNS = 1200
 _SHADES = 16  # of a pixel between two states: enough for the eye, and files compress well
 _THICKNESS = 0.78
 _LABELLED_ROWS = 32
-_COLOURS = (*COLOURS, OTHERS)
+_MOST = 8  # that many applications are told apart, the rest is one
+_COLOURS = (*COLOURS[:_MOST], OTHERS)
 
 
 def draw_run(result: Result, timeline: Timeline) -> Figure:
@@ -62,7 +63,7 @@ def _legend(figure: Figure, names: list[str], *, hatched: bool) -> None:
 
 def _groups(timeline: Timeline) -> tuple[Ints, list[str]]:
     """A colour number for every application, and the names of those colours: the largest by volume, then the rest."""
-    count, most = len(timeline.names), len(COLOURS)
+    count, most = len(timeline.names), _MOST
     if count <= most:
         return np.arange(count), [label(name) for name in timeline.names]
     volume = np.bincount(

@@ -63,10 +63,10 @@ def winners(results: Sequence[Result], measure: Measure) -> set[int]:
     return set() if len(first) == len(results) else set(first)
 
 
-def best_bound(results: Sequence[Result]) -> float | None:
-    """The lowest, and so the best, of the bounds on the minimum yield; None without a window."""
+def best_bound(results: Sequence[Result]) -> float:
+    """The lowest, and so the best, of the bounds on the minimum yield."""
     bounds = [bound for result in results for bound in (result.bound_min_yield, result.bound_interval)]
-    return min((bound for bound in bounds if bound is not None), default=None)
+    return min(bound for bound in bounds if bound is not None)
 
 
 def pressure(results: Sequence[Result]) -> float | None:
@@ -77,13 +77,10 @@ def pressure(results: Sequence[Result]) -> float | None:
 def bound_words(results: Sequence[Result]) -> str:
     """The bounds and the pressure in one sentence each."""
     first = results[0]
-    if best_bound(results) is None:
-        return "No window: every application ran to its end, and no bound on the minimum yield applies."
     parts = []
     if first.bound_min_yield is not None:
         parts.append(f"{fixed(first.bound_min_yield)} (the bytes that the window can carry)")
-    if first.bound_interval is not None:
-        parts.append(f"{fixed(first.bound_interval)} (each operation between its earliest start and its deadline)")
+    parts.append(f"{fixed(first.bound_interval)} (each operation between its earliest start and its deadline)")
     sentence = f"No policy can beat a min yield of {' or '.join(parts)}."
     weight = pressure(results)
     return sentence if weight is None else f"{sentence} {pressure_words(weight)}"
@@ -101,7 +98,7 @@ def summary_lines(results: Sequence[Result]) -> list[str]:
     if len(results) == 1:
         return [_single(results[0]), _CAUTION]
     lines = [_yield_line(results), _efficiency_line(results)]
-    if all(result.makespan is not None for result in results) and best_bound(results) is None:
+    if pressure(results) is None:
         lines.append(_makespan_line(results))
     return [*lines, _CAUTION]
 
@@ -121,7 +118,7 @@ def _single(result: Result) -> str:
 
 def _below(result: Result) -> str:
     bound = best_bound([result])
-    if bound is None or result.distance_to_bound is None:
+    if result.distance_to_bound is None:
         return ""
     if result.distance_to_bound < 5e-4:
         return f", as high as any policy could ({fixed(bound)})"
@@ -149,7 +146,7 @@ def _efficiency_line(results: Sequence[Result]) -> str:
     fairest = best(results, MIN_YIELD)
     both = [i for i in first if i in fairest]
     if both:
-        return f"Best efficiency, too: {_names(results, first)} with {value}."
+        return f"Best efficiency, too: {_names(results, both)} with {value}."
     price = results[first[0]].efficiency - results[fairest[0]].efficiency
     return (
         f"Best efficiency: {_names(results, first)} with {value}; choosing {results[fairest[0]].sharing} "

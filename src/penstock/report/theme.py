@@ -14,7 +14,20 @@ WAITING = "#cc3311"
 WAITING_PALE = "#f3c6bb"  # under hatching; opaque, since SVG would fade the hatching too
 OTHERS = "#8a8f98"
 # After Paul Tol's qualitative schemes, without the reds that mean waiting, ordered so that neighbours contrast.
-COLOURS = ("#4477aa", "#ddaa33", "#117733", "#88ccee", "#aa4499", "#44aa99", "#6655bb", "#999933")
+COLOURS = (
+    "#4477aa",
+    "#ddaa33",
+    "#117733",
+    "#88ccee",
+    "#aa4499",
+    "#44aa99",
+    "#6655bb",
+    "#999933",
+    "#332288",
+    "#775533",
+    "#225566",
+    "#aabb22",
+)
 
 _STYLE = {
     "font.family": "sans-serif",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -59,8 +60,14 @@ def at(policy: Sharing, now: float) -> str:
 
 def raised(policy: Sharing, now: float, error: Exception) -> PolicyError:
     """The error of a policy that raised one."""
-    message = " ".join(str(error).split())
-    return PolicyError(f"{at(policy, now)} raised {type(error).__name__}: {message}".rstrip(": "))
+    message = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename == _file_of(policy)]
+    return PolicyError(f"{at(policy, now)} raised {message}" + (f" (line {frames[-1].lineno})" if frames else ""))
+
+
+def _file_of(policy: Sharing) -> str:
+    code: Any = getattr(policy.plain, "__code__", None)
+    return code.co_filename if code else ""
 
 
 def does_not_compile(policy: Sharing, error: Exception) -> PolicyError:

@@ -50,7 +50,12 @@ def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
 
 def policies() -> list[Sharing]:
     """All policies that a name finds: ours, then installed ones."""
-    return [find(name) for name in (*OURS, *sorted(_installed()))]
+    return [find(name) for name in known_names()]
+
+
+def known_names() -> tuple[str, ...]:
+    """Our own policies, then what is installed."""
+    return (*OURS, *sorted(_installed()))
 
 
 def split_names(text: str) -> list[str]:

@@ -40,7 +40,7 @@ def _lowest_yield(view: View, favourite: int, horizon: float, to_beat: float) ->
             given = min(given, left)
             left -= given
         done = view.progress[row] + given * horizon / view.limit[row]
-        lowest = min(lowest, coarse(done / (view.now + horizon - view.release[row])))
+        lowest = min(lowest, coarse(done / (view.now - view.release[row] + horizon)))
         if lowest <= to_beat:
             break
     return lowest

@@ -141,7 +141,10 @@ def fill_rows(view: View, size: int, capacity: float, rates: Floats) -> None:
 
 @inlined
 def fill(view: View, rates: Floats) -> None:
-    """Give every application in turn what it can use, lowest `view.key` first, until the capacity is gone."""
+    """Give every application in turn what it can use, lowest `view.key` first, until the capacity is gone.
+
+    It starts from the whole capacity and writes over what `rates` held.
+    """
     for row in range(rates.size):
         view.key[row] = coarse(view.key[row])
         view.rows[row] = row

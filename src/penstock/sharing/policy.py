@@ -47,6 +47,7 @@ class Sharing:
     settings: Mapping[str, float] = field(default_factory=dict)
     ticks: Ticks = no_ticks
     memory: int = 0
+    defaults: Mapping[str, float] = field(default_factory=dict)
 
     def with_settings(self, given: Mapping[str, float]) -> Sharing:
         """The same policy with other parameters; a name it does not have is refused."""
@@ -61,7 +62,12 @@ class Sharing:
     @property
     def label(self) -> str:
         """The name, with the parameters that were set: what `--sharing` takes to get this policy again."""
-        given = ",".join(f"{name}={value:g}" for name, value in self.settings.items() if np.isfinite(value))
+        changed = {
+            name: value
+            for name, value in self.settings.items()
+            if np.isfinite(value) and value != self.defaults.get(name)  # no number: to be worked out
+        }
+        given = ",".join(f"{name}={value!r}".removesuffix(".0") for name, value in changed.items())
         return f"{self.name}({given})" if given else self.name
 
     def settings_array(self) -> Floats:
@@ -86,7 +92,7 @@ def sharing(
             compiled = compile_policy(function, DECIDE)
         except (NumbaError, TypeError) as error:
             raise PolicyError(f"sharing policy {name!r} does not compile: {reason(error)}") from error
-        return Sharing(name, compiled, function, True, rule_of(function), source, parameters, ticks, memory)
+        return Sharing(name, compiled, function, True, rule_of(function), source, parameters, ticks, memory, parameters)
 
     return build
 

@@ -21,10 +21,13 @@ SAME = 1e-9  # relative: times and rates closer than this are the same
 
 
 class View(NamedTuple):
-    """The active applications now. Rows come in no particular order: break ties by `application`."""
+    """The active applications now. Rows come in no particular order: break ties by `application`.
+
+    Times have no meaning but against each other: the simulator counts them from the beginning of the run.
+    """
 
     now: float
-    begin: float  # T_begin, 0 without a window
+    begin: float  # when the run began
     end: float  # T_end, infinity without a window
     capacity: float  # B, bytes/s to divide
     application: Ints  # place in the scenario

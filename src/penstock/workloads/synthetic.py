@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
 from penstock.model import COMPUTE, WRITE, Application, Platform, Scenario, Trace, Window
+from penstock.model.scenario import MOST_PHASES
 from penstock.workloads.registry import Accepted, generator
 
 Floats = NDArray[np.float64]
@@ -30,7 +31,6 @@ Count = Annotated[int, Accepted("a whole number ≥ 0", lambda value: value >= 0
 
 MEAN_ITERATION = {"small": 1_000.0, "medium": 10_000.0, "big": 100_000.0}
 SHORTEST_ITERATION = 1e-3  # of the mean
-MOST_PHASES = 50_000_000
 
 
 @generator("synthetic", source="P1 §6.2.1")
