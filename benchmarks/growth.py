@@ -15,7 +15,7 @@ from numba import types
 from penstock.kernels import inlined, kernel
 from penstock.sharing import NAMES, find
 from penstock.sharing.policy import Decide, Sharing
-from penstock.sharing.view import POLICY, RATES, VIEW, Floats, View, empty_view
+from penstock.sharing.view import POLICY, RATES, VIEW, Floats, View, empty_view, shut
 
 CAPS = {"all of B": 1.0, "an eighth of B": 0.125}
 _NOW, _END = 1e6, 2e6
@@ -99,7 +99,7 @@ def _states(policy: Sharing, size: int, limit: float) -> View:
     view.posted[:] = _NOW - draw.uniform(0.0, 1e4, rows)
     view.progress[:] = draw.uniform(0.3, 1.0, rows) * _NOW
     view.omega[:] = 10.0 ** draw.uniform(3.0, 5.0, rows)
-    return view._replace(now=_NOW, end=_END, capacity=1.0)
+    return shut(view._replace(now=_NOW, end=_END, capacity=1.0))
 
 
 @kernel(types.void(POLICY, VIEW, RATES, types.int64))

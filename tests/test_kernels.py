@@ -68,7 +68,8 @@ def in_plain_python(called: set[str]) -> Iterator[None]:
         return call
 
     plain = {id(kernel): noted(name, kernel.py_func) for name, kernel in dispatchers().items()}
-    plain[id(kernels.head)] = lambda array, count: array[:count]  # machine code without a Python twin
+    for front in (kernels.head, kernels.glance):
+        plain[id(front)] = lambda array, count: array[:count]  # machine code without a Python twin
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         for module in modules():
             for name, value in list(vars(module).items()):

@@ -13,7 +13,7 @@ from penstock.model import Moment
 from penstock.runs import Policy
 from penstock.sharing import find
 from penstock.sharing.asking import ask, improper
-from penstock.sharing.view import Floats, View
+from penstock.sharing.view import Floats, View, shut
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def view_of(moment: Moment, settings: Floats, memory: int) -> View:
     def column(name: str) -> Floats:
         return np.array([getattr(pending, name) for pending in active], dtype=np.float64)
 
-    return View(
+    view = View(
         now=moment.now,
         begin=0.0,
         end=np.inf if moment.end is None else moment.end,
@@ -75,6 +75,7 @@ def view_of(moment: Moment, settings: Floats, memory: int) -> View:
         key=np.zeros(len(active)),
         rows=np.zeros(len(active), np.int64),
     )
+    return shut(view)
 
 
 def _outcome(view: View, rates: Floats) -> tuple[float | None, float | None]:

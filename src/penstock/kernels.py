@@ -148,7 +148,9 @@ def inlined(function: F) -> F:
     return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
-@kernel(numba.float64(numba.float64[::1], numba.int64), fastmath={"reassoc", "nsz"})
+@kernel(
+    numba.float64(numba.types.Array(numba.float64, 1, "C", readonly=True), numba.int64), fastmath={"reassoc", "nsz"}
+)
 def total(values: NDArray[np.float64], count: int) -> float:
     """The sum of the first `count` values, added in whatever order is fastest (the same every time)."""
     result = 0.0
@@ -157,16 +159,20 @@ def total(values: NDArray[np.float64], count: int) -> float:
     return result
 
 
-def _head(typing_context: Any, array: Any, count: Any) -> Any:
+def _front(shown: bool) -> Any:
     """`array[:count]` for 0 ≤ count ≤ size, without the care a slice takes; only inside kernels."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        front = make_array(signature.args[0])(context, builder, arguments[0])
-        front.nitems = arguments[1]
-        front.shape = cgutils.pack_array(builder, [arguments[1]])
-        return front._getvalue()
+    def front(typing_context: Any, array: Any, count: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            part = make_array(signature.args[0])(context, builder, arguments[0])
+            part.nitems = arguments[1]
+            part.shape = cgutils.pack_array(builder, [arguments[1]])
+            return part._getvalue()
 
-    return array(array, numba.int64), generate
+        return (array.copy(readonly=True) if shown else array)(array, numba.int64), generate
+
+    return intrinsic(front)
 
 
-head: Any = intrinsic(_head)
+head = _front(shown=False)
+glance = _front(shown=True)  # the same, to be read only

@@ -339,3 +339,17 @@ def test_an_installed_policy_that_does_not_load(
     text = sentence("theirs")
     assert text.startswith("the installed policy 'theirs'")
     assert said in text
+
+
+@pytest.mark.parametrize("column", ["remaining", "progress", "limit", "settings"])
+def test_nobody_can_change_what_a_policy_is_shown(column: str) -> None:
+    def plain(view: View, rates: np.ndarray) -> None:
+        getattr(view, column)[:] = 1e9
+
+    with pytest.raises(PolicyError, match="read-only"):
+        simulate(pair(), plain)
+    source = f"def scribbler(view, rates):\n    view.{column}[0] = 1e9\n"
+    made: dict[str, Any] = {}
+    exec(source, made)
+    with pytest.raises(PolicyError, match=r"does not compile: .*(readonly|read-only|immutable)"):
+        sharing("scribbler", floor=1.0)(made["scribbler"])

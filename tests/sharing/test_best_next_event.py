@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from penstock.sharing.best_next_event import best_next_event
-from penstock.sharing.view import Floats, View, empty_view
+from penstock.sharing.view import Floats, View, empty_view, shut
 from reference import decide
 from reference.lp import best_min_yield
 
@@ -58,7 +58,7 @@ def view_of(moment: Moment) -> View:
 
 def decided(view: View) -> Floats:
     rates = np.zeros(view.limit.size)
-    best_next_event.decide(view, rates)
+    best_next_event.decide(shut(view), rates)
     return rates
 
 

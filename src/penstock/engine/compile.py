@@ -100,7 +100,8 @@ def _chain(application: Application, index: int, scenario: Scenario, horizon: fl
     # Noise may shorten what was unrolled to less than the horizon: then unroll twice as much.
     while True:
         flat = _disturbed(_unroll(application, rate, reach), scenario.noise, scenario.seed, index)
-        elapsed = np.cumsum(flat.seconds(rate))
+        with np.errstate(over="ignore"):
+            elapsed = np.cumsum(flat.seconds(rate))
         if not np.isfinite(elapsed[-1]):
             raise InvalidScenario(
                 f"application {application.name!r} takes longer than numbers reach; mind its volumes and bandwidths"

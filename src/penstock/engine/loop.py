@@ -28,9 +28,9 @@ from penstock.engine.state import (
     Segments,
     State,
 )
-from penstock.kernels import head, inlined, kernel
+from penstock.kernels import glance, head, inlined, kernel
 from penstock.sharing.policy import Decide
-from penstock.sharing.view import POLICY, RATES, SAME, VIEW, View
+from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
 
 _F = types.float64[::1]
 
@@ -48,16 +48,16 @@ def _rows_in_use(view: View, now: float, active: int) -> View:
         view.begin,
         view.end,
         view.capacity,
-        head(view.application, active),
-        head(view.nodes, active),
-        head(view.limit, active),
-        head(view.remaining, active),
-        head(view.posted, active),
-        head(view.release, active),
-        head(view.progress, active),
-        head(view.omega, active),
-        head(view.rate, active),
-        view.settings,
+        glance(view.application, active),
+        glance(view.nodes, active),
+        glance(view.limit, active),
+        glance(view.remaining, active),
+        glance(view.posted, active),
+        glance(view.release, active),
+        glance(view.progress, active),
+        glance(view.omega, active),
+        glance(view.rate, active),
+        glance(view.settings, view.settings.size),
         view.memory,
         head(view.key, active),
         head(view.rows, active),
@@ -245,7 +245,7 @@ def _pass_ticks(state: State, tick: float, now: float) -> None:
 
 @kernel(
     types.int64(
-        CHAINS, STATE, VIEW, POLICY, SEGMENTS_TYPE, RATES, types.float64, types.int64, types.boolean, types.boolean
+        CHAINS, STATE, ROOM, POLICY, SEGMENTS_TYPE, RATES, types.float64, types.int64, types.boolean, types.boolean
     )
 )
 def run(

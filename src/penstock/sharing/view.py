@@ -47,17 +47,32 @@ class View(NamedTuple):
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-VIEW = types.NamedTuple([types.float64] * 4 + [_I] + [_F] * 11 + [_I], View)
+SHOWN = types.Array(types.float64, 1, "C", readonly=True)
+SHOWN_INTS = types.Array(types.int64, 1, "C", readonly=True)
+# A policy that writes to what it is shown does not compile; its own are the memory and the scratch space.
+VIEW = types.NamedTuple([types.float64] * 4 + [SHOWN_INTS] + [SHOWN] * 9 + [_F, _F, _I], View)
+# The engine's own, with room for every application.
+ROOM = types.NamedTuple([types.float64] * 4 + [_I] + [_F] * 11 + [_I], View)
 RATES = _F
 DECIDE = types.void(VIEW, RATES)
 POLICY = types.FunctionType(DECIDE)
 
 
+COLUMNS = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
+
+
 def active_rows(view: View, now: float, active: int) -> View:
-    """The first `active` rows of a View with room for more, as copies: a policy may scribble on what it is shown."""
-    columns = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
-    front = {name: getattr(view, name)[:active].copy() for name in (*columns, "key", "rows")}
-    return view._replace(now=now, **front)
+    """The first `active` rows of a View with room for more, to be read only."""
+    front = {name: getattr(view, name)[:active] for name in (*COLUMNS, "key", "rows")}
+    return shut(view._replace(now=now, **front))
+
+
+def shut(view: View) -> View:
+    """The same View, in which only memory and scratch space can be written."""
+    shown = {name: getattr(view, name).view() for name in (*COLUMNS, "settings")}
+    for column in shown.values():
+        column.flags.writeable = False
+    return view._replace(**shown)
 
 
 def empty_view(rows: int, applications: int, settings: Floats, memory: int) -> View:
