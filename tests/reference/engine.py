@@ -299,7 +299,33 @@ def next_instant(jobs: list[Job], now: float, tick: float | None, end: float | N
 
 
 def simulate(document: Document, sharing: str | Policy = "fcfs", delta: float | None = None) -> Document:
-    """Run the scenario under one strategy; `delta` is the tick of periodic-greedy-yield."""
+    """Run the scenario under one strategy; `delta` is the tick of periodic-greedy-yield.
+
+    Times count from the beginning of the window, so that neither the rounding of times nor what is "the same instant"
+    depends on the calendar; some scenarios amplify a rounding error a thousandfold before they end.
+    """
+    begin, _ = span_of(document)
+    result = simulate_from_zero(started_at_zero(document, begin), sharing, delta)
+    for job in result["applications"]:
+        job["completion"] = None if job["completion"] is None else job["completion"] + begin
+    result["makespan"] = None if result["makespan"] is None else result["makespan"] + begin
+    return result | {"end": result["end"] + begin, "trace": [(time + begin, rates) for time, rates in result["trace"]]}
+
+
+def started_at_zero(document: Document, begin: float) -> Document:
+    """The same scenario with its window moved to 0."""
+    if begin == 0:
+        return document
+    applications = []
+    for application in document["applications"]:
+        release = application.get("release", 0)
+        moved = application | {"release": release - begin}
+        applications.append({"progress": begin - release} | moved if release < begin else moved)
+    return document | {"window": {"begin": 0, "end": document["window"]["end"] - begin}, "applications": applications}
+
+
+def simulate_from_zero(document: Document, sharing: str | Policy, delta: float | None) -> Document:
+    """Run a scenario whose window, if it has one, begins at 0."""
     begin, end = span_of(document)
     jobs = jobs_of(document)
     if sharing != "periodic-greedy-yield":
