@@ -41,7 +41,8 @@ def decide(moment: Moment | Mapping[str, Any], sharing: Policy = "fair-share") -
         moment = Moment.checked(moment, lambda _: "the state")
     policy = find(sharing)
     names = tuple(pending.name for pending in moment.active)
-    view, rates = view_of(moment, policy.settings_array(), policy.memory), np.zeros(len(names))
+    memory = policy.initial_memory(len(names), foresight=None)
+    view, rates = view_of(moment, policy.settings_array(), memory), np.zeros(len(names))
     if names:
         ask(policy, view, rates)
     if problem := improper(policy, names, view, rates):
@@ -49,7 +50,7 @@ def decide(moment: Moment | Mapping[str, Any], sharing: Policy = "fair-share") -
     return Decision(dict(zip(names, rates.tolist(), strict=True)), *_outcome(view, rates))
 
 
-def view_of(moment: Moment, settings: Floats, memory: int) -> View:
+def view_of(moment: Moment, settings: Floats, memory: Floats) -> View:
     """The View of a moment, rows in the order given."""
     active = moment.active
 
@@ -69,9 +70,9 @@ def view_of(moment: Moment, settings: Floats, memory: int) -> View:
         release=column("release"),
         progress=column("progress"),
         omega=column("omega"),
-        rate=np.zeros(len(active)),
+        rate=np.array([pending.rate or 0.0 for pending in active]),
         settings=settings,
-        memory=np.zeros(memory * len(active)),
+        memory=memory,
         key=np.zeros(len(active)),
         rows=np.zeros(len(active), np.int64),
     )

@@ -66,5 +66,6 @@ def compare(
 
 
 def _simulate(study: Study, policy: Sharing, timeline: bool, progress: Progress | None) -> Result:
-    run = execute(study.program, policy, study.outlook, timeline=timeline, progress=progress)
+    foresight = study.foresight if policy.prepare else None
+    run = execute(study.program, policy, study.outlook, foresight, timeline=timeline, progress=progress)
     return measure(study, policy.label, run)

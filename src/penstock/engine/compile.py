@@ -78,7 +78,9 @@ def _emptied(parts: list[Any]) -> Floats:
     return joined
 
 
-class _Chain(NamedTuple):
+class Chain(NamedTuple):
+    """One application in the engine's form: pairs of compute and operation, and the compute after the last."""
+
     work: Floats
     volume: Floats
     limit: Floats
@@ -92,7 +94,7 @@ def _progress(application: Application, begin: float) -> float:
     return max(0.0, begin - application.release)
 
 
-def _chain(application: Application, index: int, scenario: Scenario, horizon: float) -> _Chain:
+def _chain(application: Application, index: int, scenario: Scenario, horizon: float) -> Chain:
     """One application's operations, as far as it could get in `horizon` seconds alone."""
     read, write = limits(application, scenario.platform)
     rate = np.array([1.0, read, write])
@@ -110,6 +112,16 @@ def _chain(application: Application, index: int, scenario: Scenario, horizon: fl
         if flat.whole or needed <= flat.amount.size:
             return _operations(flat.cut(needed), rate)
         reach = 2.0 * reach
+
+
+def nominal_chain(application: Application, platform: Platform, reach: float, operations: int) -> Chain:
+    """One application's operations without noise: at least so many, if it has them."""
+    rate = np.array([1.0, *limits(application, platform)])
+    flat = _unroll(application, rate, reach)
+    while not flat.whole and np.count_nonzero((flat.kind != COMPUTE) & (flat.amount > 0.0)) < operations:
+        reach = 2.0 * reach
+        flat = _unroll(application, rate, reach)
+    return _operations(flat, rate)
 
 
 def _unroll(application: Application, rate: Floats, reach: float) -> _Flat:
@@ -177,7 +189,7 @@ def _disturbed(flat: _Flat, noise: float, seed: int, index: int) -> _Flat:
     return flat._replace(amount=flat.amount * factor)
 
 
-def _operations(flat: _Flat, rate: Floats) -> _Chain:
+def _operations(flat: _Flat, rate: Floats) -> Chain:
     """Pairs of (compute before, I/O): the engine's form."""
     filled = flat.amount > 0.0
     kind, amount = flat.kind[filled], flat.amount[filled]
@@ -186,4 +198,4 @@ def _operations(flat: _Flat, rate: Floats) -> _Chain:
     # Sum the computes between two operations; a cumulated sum would lose digits over a long trace.
     edges = np.concatenate([[0], places + 1])
     sums = np.add.reduceat(np.concatenate([compute, [0.0]]), edges)
-    return _Chain(sums[:-1], amount[places], rate[kind[places]], float(sums[-1]), not flat.whole)
+    return Chain(sums[:-1], amount[places], rate[kind[places]], float(sums[-1]), not flat.whole)

@@ -16,6 +16,7 @@ from penstock.engine.program import Floats
 from penstock.engine.state import (
     ACTIVE,
     CHAINS,
+    ENDED,
     EVENTS,
     IDLE,
     NOW,
@@ -37,7 +38,7 @@ _F = types.float64[::1]
 MOST_IDLE = 1_000_000
 
 # How `run` came to stop.
-DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED = range(6)
+DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED, SOMEONE_ENDED = range(7)
 
 
 @inlined
@@ -101,6 +102,14 @@ def _drop(view: View, state: State, row: int) -> None:
 
 
 @inlined
+def _wait(state: State, application: int, until: float) -> None:
+    """Come back to `application` at that time."""
+    waiting = state.counts[WAITING]
+    push(state.heap_time, state.heap_application, waiting, until, application)
+    state.counts[WAITING] = waiting + 1
+
+
+@inlined
 def _enter(chains: Chains, state: State, view: View, application: int, operation: int, now: float) -> None:
     """Start what leads to `operation`: its compute, the operation itself if there is none, or the tail."""
     state.operation[application] = operation
@@ -108,9 +117,7 @@ def _enter(chains: Chains, state: State, view: View, application: int, operation
         work = chains.work[operation]
         if work > SAME * now:
             state.since[application] = now
-            waiting = state.counts[WAITING]
-            push(state.heap_time, state.heap_application, waiting, now + work, application)
-            state.counts[WAITING] = waiting + 1
+            _wait(state, application, now + work)
         else:
             state.compute_done[application] += work
             state.done[application] += work
@@ -123,6 +130,8 @@ def _enter(chains: Chains, state: State, view: View, application: int, operation
             state.completion[application] = min(now + tail, chains.end)
             state.compute_done[application] += tail
             state.done[application] += tail
+            if chains.watching > 0:
+                _wait(state, application, now + tail)
 
 
 @inlined
@@ -156,13 +165,15 @@ def _complete(chains: Chains, state: State, view: View, segments: Segments, row:
 
 @inlined
 def _wake(chains: Chains, state: State, view: View, now: float) -> None:
-    """Take the first of the heap: a release, or a compute that leads to an operation."""
+    """Take the first of the heap: a release, a compute that leads to an operation, or the end of all."""
     application = state.heap_application[0]
     pop(state.heap_time, state.heap_application, state.counts[WAITING])
     state.counts[WAITING] -= 1
     operation = state.operation[application]
     if operation < 0:
         _enter(chains, state, view, application, chains.first[application], now)
+    elif operation == chains.first[application + 1]:
+        state.counts[ENDED] += 1
     else:
         state.compute_done[application] += chains.work[operation]
         state.done[application] += chains.work[operation]
@@ -243,6 +254,20 @@ def _pass_ticks(state: State, tick: float, now: float) -> None:
         state.clock[TICK] = np.floor(now * (1.0 + SAME) / tick) + 1.0
 
 
+@inlined
+def _after_instant(chains: Chains, state: State, segments: Segments) -> int:
+    """Whether to go on: not when all is over, someone has ended, or there is no room for what may come next."""
+    status = BUDGET_SPENT
+    if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] == 0:
+        status = DONE
+    elif state.counts[ENDED] > 0:
+        state.counts[ENDED] = 0
+        status = SOMEONE_ENDED
+    elif 0 < segments.start.size < state.counts[SEGMENTS] + 2 * state.since.size:
+        status = ROOM_SPENT
+    return status
+
+
 @kernel(
     types.int64(
         CHAINS, STATE, ROOM, POLICY, SEGMENTS_TYPE, RATES, types.float64, types.int64, types.boolean, types.boolean
@@ -262,7 +287,8 @@ def run(
 ) -> int:
     """Go on until the end, until `budget` events have passed, or, `pausing`, until a decision is needed.
 
-    After a pause the caller puts its rates into `rates` and calls again with `resuming`.
+    After a pause the caller puts its rates into `rates` and calls again with `resuming`. When someone has ended, the
+    caller may admit others at that instant before it calls again.
     """
     now = state.clock[NOW]
     status = BUDGET_SPENT
@@ -300,8 +326,13 @@ def run(
         _pass_ticks(state, tick, now)
         state.counts[EVENTS] += 1
         budget -= 1
-        if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] == 0:
-            status = DONE
-        elif status == BUDGET_SPENT and 0 < segments.start.size < state.counts[SEGMENTS] + 2 * state.since.size:
-            status = ROOM_SPENT
+        if status == BUDGET_SPENT:
+            status = _after_instant(chains, state, segments)
     return status
+
+
+@kernel(types.void(CHAINS, STATE, ROOM, types.int64, types.float64))
+def admit(chains: Chains, state: State, view: View, application: int, now: float) -> None:
+    """Let an application that was held back start now."""
+    chains.release[application] = now
+    _enter(chains, state, view, application, chains.first[application], now)

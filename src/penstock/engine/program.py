@@ -7,13 +7,20 @@ unrolled (inside a window only as far as a dedicated run could get), noise is ap
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.sharing.foresight import picked
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+_PER_APPLICATION = ("nodes", "release", "progress", "start", "tail", "endless")
+_PER_OPERATION = ("work", "volume", "limit")
 
 
 class Program(NamedTuple):
@@ -33,6 +40,17 @@ class Program(NamedTuple):
     limit: Floats  # k: cap of this operation in bytes/s, already clipped to capacity
     tail: Floats  # m: compute seconds after the last operation, 0 if none
     endless: NDArray[np.bool_]  # m: the phases listed reach beyond what was unrolled (it cannot finish in the window)
+
+    def pick(self, chosen: Sequence[int]) -> Program:
+        """The same with these applications only, in this order."""
+        rows = np.asarray(chosen, dtype=np.int64)
+        first, operations = picked(self.first, rows)
+        return self._replace(
+            names=tuple(self.names[i] for i in rows),
+            first=first,
+            **{name: getattr(self, name)[rows] for name in _PER_APPLICATION},
+            **{name: getattr(self, name)[operations] for name in _PER_OPERATION},
+        )
 
     @property
     def windowed(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from penstock.engine.state import (
     EVENTS,
     NOW,
     SEGMENTS,
+    WAITING,
     Segments,
     chains_of,
     initial_state,
@@ -27,6 +28,7 @@ from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
 from penstock.kernels import kernel
 from penstock.sharing.asking import ask, at, first_class, improper, raised
+from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Outlook, Sharing
 from penstock.sharing.view import DECIDE, View, active_rows
 
@@ -51,19 +53,43 @@ class Run:
 
 
 def execute(
-    program: Program, policy: Sharing, outlook: Outlook, *, timeline: bool = False, progress: Progress | None = None
+    program: Program,
+    policy: Sharing,
+    outlook: Outlook,
+    foresight: Foresight | None = None,
+    *,
+    timeline: bool = False,
+    progress: Progress | None = None,
 ) -> Run:
-    """Run `program` under `policy` to its end. `seconds` is the time in the loop alone."""
-    return _Execution(program, policy, outlook, timeline).finish(progress)
+    """Run `program` under `policy` to its end. `seconds` is the time in the loop alone.
+
+    A policy that plans ahead needs `foresight`.
+    """
+    return Execution(program, policy, outlook, foresight, timeline=timeline).finish(progress)
 
 
-class _Execution:
-    """One run under way."""
+class Execution:
+    """One run under way.
 
-    def __init__(self, program: Program, policy: Sharing, outlook: Outlook, timeline: bool) -> None:
+    With `held`, nobody starts by its release: applications start when they are admitted, and the run can be taken
+    from the end of one to the end of the next.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        policy: Sharing,
+        outlook: Outlook,
+        foresight: Foresight | None = None,
+        *,
+        timeline: bool = False,
+        held: bool = False,
+    ) -> None:
         self.program, self.policy = program, policy
-        self.chains, self.state = chains_of(program), initial_state(program)
-        self.view = initial_view(program, policy)
+        self.chains, self.state = chains_of(program, held), initial_state(program, held)
+        if held and foresight is not None:
+            foresight = foresight._replace(start=np.full(len(program.names), np.inf))
+        self.view = initial_view(program, policy, foresight)
         self.rates = np.zeros(len(program.names))
         self.tick = _tick(policy, outlook, program)
         self.decide = first_class(policy) if policy.compiled else _idle
@@ -71,22 +97,48 @@ class _Execution:
         self.recorded: list[Segments] = []
         self.seconds = 0.0
 
-    def finish(self, progress: Progress | None) -> Run:
+    def finish(self, progress: Progress | None = None) -> Run:
+        """Go on to the end of it all."""
         # The first call of a process sets things up: not part of the run.
         self._go_on(resuming=False, budget=0)
         self.seconds = 0.0
-        status = self._go_on(resuming=False)
+        status = loop.BUDGET_SPENT
         while status != loop.DONE:
-            if status == loop.PAUSED:
-                self._ask()
-            elif status == loop.ROOM_SPENT:
-                self._keep_segments()
-            elif status != loop.BUDGET_SPENT:
-                raise PolicyError(self._refusal(status))
-            if progress is not None and status != loop.PAUSED:
-                progress(self._time, int(self.state.counts[EVENTS]))
-            status = self._go_on(resuming=status == loop.PAUSED)
+            status = self._stretch(progress)
         return self._result()
+
+    def admit(self, applications: Iterable[int], now: float) -> None:
+        """Start applications that were held back; `now` is where the run stands, or later if it stood still."""
+        self.state.clock[NOW] = now
+        for application in applications:
+            loop.admit(self.chains, self.state, self.view, application, now)
+
+    def next_end(self) -> float:
+        """Go on until an application ends, and return when; infinity if none is running."""
+        if self.state.counts[ACTIVE] + self.state.counts[WAITING] == 0:
+            return np.inf
+        while self._stretch(None) not in (loop.DONE, loop.SOMEONE_ENDED):
+            pass
+        return float(self.state.clock[NOW])
+
+    @property
+    def completion(self) -> Floats:
+        """When each application ended, or is known to end; NaN for the others."""
+        return self.state.completion
+
+    def _stretch(self, progress: Progress | None) -> int:
+        """Go on for as long as nobody but the policy is needed, or a while."""
+        status = self._go_on(resuming=False)
+        while status == loop.PAUSED:
+            self._ask()
+            status = self._go_on(resuming=True)
+        if status == loop.ROOM_SPENT:
+            self._keep_segments()
+        elif status in (loop.STALLED, loop.REFUSED):
+            raise PolicyError(self._refusal(status))
+        if progress is not None:
+            progress(self._time, int(self.state.counts[EVENTS]))
+        return status
 
     def _go_on(self, resuming: bool, budget: int = _CHUNK) -> int:
         started = time.thread_time()

@@ -8,6 +8,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
+from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Sharing
 from penstock.sharing.view import View, empty_view
 
@@ -26,6 +27,7 @@ class Chains(NamedTuple):
     limit: Floats
     tail: Floats
     endless: Ints
+    watching: int  # 1: stop whenever an application ends
 
 
 class State(NamedTuple):
@@ -43,11 +45,11 @@ class State(NamedTuple):
     heap_application: Ints
     segment_start: Floats  # per row of the View: since when its rate has been in force
     clock: Floats  # now; number of the next tick
-    counts: Ints  # active rows; heap entries; events; recorded segments; decisions with nothing ahead but ticks
+    counts: Ints  # active rows; heap entries; events; recorded segments; decisions with only ticks ahead; ended now
 
 
 NOW, TICK = 0, 1
-ACTIVE, WAITING, EVENTS, SEGMENTS, IDLE = 0, 1, 2, 3, 4
+ACTIVE, WAITING, EVENTS, SEGMENTS, IDLE, ENDED = range(6)
 
 
 class Segments(NamedTuple):
@@ -61,12 +63,12 @@ class Segments(NamedTuple):
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I], Chains)
+CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I, types.int64], Chains)
 STATE = types.NamedTuple([_I] + [_F] * 8 + [_I, _F, _F, _I], State)
 SEGMENTS_TYPE = types.NamedTuple([_I, _F, _F, _F], Segments)
 
 
-def chains_of(program: Program) -> Chains:
+def chains_of(program: Program, watching: bool) -> Chains:
     """The numbers of a program, with times counted from its beginning.
 
     What is "the same instant" is relative to the time that has passed, so it must not depend on the calendar: at the
@@ -84,11 +86,12 @@ def chains_of(program: Program) -> Chains:
         limit=program.limit,
         tail=program.tail,
         endless=program.endless.astype(np.int64),
+        watching=int(watching),
     )
 
 
-def initial_state(program: Program) -> State:
-    """Nothing has happened; every application waits for its release."""
+def initial_state(program: Program, held: bool) -> State:
+    """Nothing has happened; every application waits for its release, or, `held`, to be admitted."""
     m = len(program.names)
     order = np.argsort(program.start, kind="stable")  # a sorted array is a heap
     return State(
@@ -104,14 +107,14 @@ def initial_state(program: Program) -> State:
         heap_application=order.astype(np.int64),
         segment_start=np.zeros(m),
         clock=np.array([0.0, 1.0]),
-        counts=np.array([0, m, 0, 0, 0], np.int64),
+        counts=np.array([0, 0 if held else m, 0, 0, 0, 0], np.int64),
     )
 
 
-def initial_view(program: Program, policy: Sharing) -> View:
+def initial_view(program: Program, policy: Sharing, foresight: Foresight | None) -> View:
     """Room for every application to be active at once."""
     m = len(program.names)
-    blank = empty_view(m, m, policy.settings_array(), policy.memory)
+    blank = empty_view(m, policy.settings_array(), policy.initial_memory(m, foresight))
     return blank._replace(end=program.end - program.begin, capacity=program.capacity)
 
 

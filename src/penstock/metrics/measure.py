@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from penstock.engine.compile import compile_scenario
+from penstock.engine.foresight import foresee
 from penstock.engine.program import Floats, Program
 from penstock.engine.run import Run
 from penstock.metrics.bounds import interval_bound, volume_bound
@@ -15,6 +16,7 @@ from penstock.metrics.dedicated import Dedicated, dedicated, pressure
 from penstock.metrics.result import ApplicationResult, Result
 from penstock.metrics.weight import io_weight
 from penstock.model import Scenario
+from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Outlook
 
 
@@ -38,6 +40,11 @@ class Study:
     def outlook(self) -> Outlook:
         """What policies may know before the start."""
         return Outlook(self.program.begin, self.program.end, int(self.alone.started.sum()))
+
+    @cached_property
+    def foresight(self) -> Foresight:
+        """What policies that plan ahead are told besides."""
+        return foresee(self.scenario, self.program)
 
     @cached_property
     def volume_bound(self) -> float | None:

@@ -25,6 +25,7 @@ class Pending(Record):
     progress: Seconds  # ideal seconds since its release
     omega: Seconds | None = None  # mean length of its iterations so far
     nodes: Count = 1
+    rate: BytesPerSecond | None = None  # in force until now; None: it waits
 
 
 class Moment(Record):

@@ -25,6 +25,20 @@ OURS = {
     "periodic-greedy-yield": "periodic_greedy_yield",
     "set-10": "set_10",
     "best-next-event": "best_next_event",
+    "best-effort": "best_effort",
+    "list-fifo": "list_fifo",
+    "list-johnson": "list_johnson",
+    "list-most-remaining": "list_most_remaining",
+    "list-shortest-remaining": "list_shortest_remaining",
+    "list-lowest-id": "list_lowest_id",
+    "list-longest-io": "list_longest_io",
+    "list-shortest-io": "list_shortest_io",
+    "list-bandwidth": "list_bandwidth",
+    "list-stretch": "list_stretch",
+    "periodic-fifo": "periodic_fifo",
+    "periodic-johnson": "periodic_johnson",
+    "periodic-most-remaining": "periodic_most_remaining",
+    "hierarchical-round-robin": "hierarchical_round_robin",
 }
 NAMES = tuple(OURS)
 GROUP = "penstock.sharing"

@@ -13,6 +13,7 @@ from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
 from penstock.kernels import compile_policy, reason
+from penstock.sharing.foresight import Foresight
 from penstock.sharing.view import DECIDE, Floats, View
 
 Decide = Callable[[View, Floats], None]
@@ -27,6 +28,7 @@ class Outlook(NamedTuple):
 
 
 Ticks = Callable[[Outlook, Mapping[str, float]], float | None]
+Prepare = Callable[[Foresight, Mapping[str, float]], Floats]
 
 
 def no_ticks(outlook: Outlook, settings: Mapping[str, float]) -> float | None:
@@ -48,6 +50,7 @@ class Sharing:
     ticks: Ticks = no_ticks
     memory: int = 0
     defaults: Mapping[str, float] = field(default_factory=dict)
+    prepare: Prepare | None = None
 
     def with_settings(self, given: Mapping[str, float]) -> Sharing:
         """The same policy with other parameters; a name it does not have is refused."""
@@ -70,19 +73,37 @@ class Sharing:
         given = ",".join(f"{name}={value!r}".removesuffix(".0") for name, value in changed.items())
         return f"{self.name}({given})" if given else self.name
 
+    def initial_memory(self, applications: int, foresight: Foresight | None) -> Floats:
+        """What `view.memory` holds when a run starts."""
+        if self.prepare is None:
+            return np.zeros(self.memory * applications)
+        if foresight is None:
+            raise PolicyError(
+                f"sharing policy {self.name!r} plans with the phases still to come, which are not known here; "
+                "choose one that decides by what it sees"
+            )
+        return np.array(self.prepare(foresight, self.settings), dtype=np.float64)
+
     def settings_array(self) -> Floats:
         """Parameters in declared order, as `View.settings`."""
         return np.array(list(self.settings.values()), dtype=np.float64)
 
 
 def sharing(
-    name: str, *, source: str = "", ticks: Ticks = no_ticks, memory: int = 0, **parameters: float
+    name: str,
+    *,
+    source: str = "",
+    ticks: Ticks = no_ticks,
+    memory: int = 0,
+    prepare: Prepare | None = None,
+    **parameters: float,
 ) -> Callable[[Decide], Sharing]:
     """Make a compiled policy of a function `(view, rates)`; its docstring's first line is the rule shown to users.
 
     `parameters` are numbers users may change, `name(g=3)`, with their defaults; the function finds them in
     `view.settings` in this order. `memory` asks for that many numbers per application, kept between decisions in
-    `view.memory`. `ticks` gives the seconds between extra decisions, or None.
+    `view.memory`. `ticks` gives the seconds between extra decisions, or None. A policy that plans ahead has a
+    `prepare`, which is shown the jobs before the run and returns what `view.memory` holds at first.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise PolicyError(f"{name!r} is no policy name; one is made of lower-case letters, digits and dashes")
@@ -92,7 +113,8 @@ def sharing(
             compiled = compile_policy(function, DECIDE)
         except (NumbaError, TypeError) as error:
             raise PolicyError(f"sharing policy {name!r} does not compile: {reason(error)}") from error
-        return Sharing(name, compiled, function, True, rule_of(function), source, parameters, ticks, memory, parameters)
+        rule = rule_of(function)
+        return Sharing(name, compiled, function, True, rule, source, parameters, ticks, memory, parameters, prepare)
 
     return build
 

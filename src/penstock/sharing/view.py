@@ -40,7 +40,7 @@ class View(NamedTuple):
     omega: Floats  # mean length of the iterations completed so far, seconds; NaN before the first
     rate: Floats  # bytes/s in force until now
     settings: Floats  # the policy's own parameters, in the order they were declared
-    memory: Floats  # the policy's own numbers, zero at first, kept from one decision to the next
+    memory: Floats  # the policy's own numbers, zero or prepared at first, kept from one decision to the next
     key: Floats  # scratch, one number per row
     rows: Ints  # scratch, one row index per row
 
@@ -75,7 +75,7 @@ def shut(view: View) -> View:
     return view._replace(**shown)
 
 
-def empty_view(rows: int, applications: int, settings: Floats, memory: int) -> View:
+def empty_view(rows: int, settings: Floats, memory: Floats) -> View:
     """A View with room for `rows` active applications, all zero."""
     return View(
         now=0.0,
@@ -92,7 +92,7 @@ def empty_view(rows: int, applications: int, settings: Floats, memory: int) -> V
         omega=np.zeros(rows),
         rate=np.zeros(rows),
         settings=settings,
-        memory=np.zeros(memory * applications),
+        memory=memory,
         key=np.zeros(rows),
         rows=np.zeros(rows, np.int64),
     )

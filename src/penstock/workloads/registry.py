@@ -30,6 +30,10 @@ MODULES = {
     "example-4": "penstock.workloads.examples",
     "example-5": "penstock.workloads.examples",
     "example-6": "penstock.workloads.examples",
+    "chains": "penstock.workloads.chains",
+    "uniform": "penstock.workloads.chains",
+    "packs": "penstock.workloads.packs",
+    "tucan": "penstock.workloads.tucan",
 }
 
 BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

@@ -1,0 +1,65 @@
+"""What policies that plan ahead are told: the program as described, before noise, and totals beyond the window."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from penstock.engine.compile import Chain, limits, nominal_chain
+from penstock.engine.program import Floats, Program
+from penstock.engine.tally import Tally, tally
+from penstock.model import Scenario
+from penstock.sharing.foresight import Foresight
+
+
+def foresee(scenario: Scenario, program: Program) -> Foresight:
+    """The nominal jobs of a compiled scenario, with at least the operations that the program has."""
+    totals = [tally(each.phases, *limits(each, scenario.platform)) for each in scenario.applications]
+    chains = _nominal(scenario, program)
+    endless = np.array([application.endless for application in scenario.applications])
+    counts = np.array([total.operations for total in totals], dtype=np.float64)
+    mean_work, mean_seconds = zip(*(_mean(total) for total in totals), strict=True)
+    return Foresight(
+        names=program.names,
+        start=program.start - program.begin,
+        first=np.cumsum([0] + [chain.volume.size for chain in chains]),
+        work=np.concatenate([chain.work for chain in chains]),
+        seconds=np.concatenate([chain.volume / chain.limit for chain in chains]),
+        rest=np.where(endless, np.inf, [_rest(*each) for each in zip(totals, chains, strict=True)]),
+        operations=np.where(endless & (counts > 0), np.inf, counts),
+        mean_work=np.array(mean_work),
+        mean_seconds=np.array(mean_seconds),
+    )
+
+
+def _nominal(scenario: Scenario, program: Program) -> list[Chain]:
+    counts = np.diff(program.first)
+    if scenario.noise == 0.0:
+        return [_chain_of(program, i) for i in range(counts.size)]
+    horizon = program.end - program.start
+    return [
+        nominal_chain(application, scenario.platform, horizon[i], counts[i])
+        for i, application in enumerate(scenario.applications)
+    ]
+
+
+def _chain_of(program: Program, i: int) -> Chain:
+    own = slice(program.first[i], program.first[i + 1])
+    parts = (program.work[own], program.volume[own], program.limit[own])
+    return Chain(*parts, float(program.tail[i]), bool(program.endless[i]))
+
+
+def _rest(total: Tally, chain: Chain) -> float:
+    """Seconds after the operations of `chain`, which ends early if it is marked endless."""
+    if not chain.endless:
+        return chain.tail
+    listed: Floats = chain.work + chain.volume / chain.limit
+    return max(0.0, total.compute + total.transfer - float(listed.sum()))
+
+
+def _mean(total: Tally) -> tuple[float, float]:
+    """Seconds of compute and of I/O per operation."""
+    if total.operations == 0:
+        return math.inf, 0.0
+    return total.compute / total.operations, total.transfer / total.operations

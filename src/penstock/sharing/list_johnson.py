@@ -1,0 +1,22 @@
+"""Johnson: the order that is best for jobs of one iteration, on each job's mean iteration (P2 §5.1, definition 9)."""
+
+from collections.abc import Mapping
+
+from penstock.sharing.exclusive import goes_on, johnson, ranks, start_first
+from penstock.sharing.foresight import Foresight
+from penstock.sharing.policy import sharing
+from penstock.sharing.view import Floats, View
+
+
+def places(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
+    """Each application's place in Johnson's order."""
+    return ranks(johnson(foresight))
+
+
+@sharing("list-johnson", source="P2 §5.1", prepare=places)
+def list_johnson(view: View, rates: Floats) -> None:
+    """The first in Johnson's order of the mean iterations first, one at a time."""
+    if not goes_on(view, rates):
+        for row in range(rates.size):
+            view.key[row] = view.memory[view.application[row]]
+        start_first(view, rates)

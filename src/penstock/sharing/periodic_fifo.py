@@ -1,0 +1,23 @@
+"""Periodic FIFO: jobs take turns in the order of their first operations (P2 §5.1)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from penstock.sharing.exclusive import ranked
+from penstock.sharing.foresight import Foresight
+from penstock.sharing.policy import sharing
+from penstock.sharing.turns import in_turns, take_turns
+from penstock.sharing.view import Floats, View
+
+
+def order(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
+    """By the time of the first posting."""
+    ahead = np.append(foresight.work, 0.0)[foresight.first[:-1]]  # a job without operations takes no turn
+    return in_turns("periodic-fifo", foresight, ranked(foresight.start + ahead))
+
+
+@sharing("periodic-fifo", source="P2 §5.1", prepare=order)
+def periodic_fifo(view: View, rates: Floats) -> None:
+    """One operation of each job in turn, first posting first, waiting for whose turn it is."""
+    take_turns(view, rates)
