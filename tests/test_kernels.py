@@ -204,7 +204,7 @@ def test_coarse_is_a_total_order_that_ignores_noise(key: float, noise: float) ->
 def queues(draw: st.DrawFn) -> View:
     """Rows with keys and postings that often tie, in any order."""
     size = draw(st.integers(1, 12) | st.integers(25, 40))
-    view = empty_view(size, size, np.zeros(0), 0)
+    view = empty_view(size, np.zeros(0), np.zeros(0))
     few = st.sampled_from([0.0, 1.0, 1.0 + 1e-13, 2.0, math.inf])
     view.key[:] = draw(st.lists(few | positive, min_size=size, max_size=size))
     view.posted[:] = draw(st.lists(st.sampled_from([0.0, 3.0, 3.0 + 1e-13]) | positive, min_size=size, max_size=size))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from penstock.metrics.result import Result
     from penstock.model import Scenario, load, save
     from penstock.runs import compare, simulate
+    from penstock.schedule import follow
     from penstock.workloads import generate
 
 # Imported when first used: `import penstock` and `penstock --help` must not wait for Numba.
@@ -26,13 +27,14 @@ _HOME = {
     "Scenario": "model",
     "compare": "runs",
     "decide": "decision",
+    "follow": "schedule",
     "generate": "workloads",
     "load": "model",
     "save": "model",
     "simulate": "runs",
 }
 
-__all__ = ["PenstockError", "Result", "Scenario", "compare", "decide", "generate", "load", "save", "simulate"]
+__all__ = ["PenstockError", "Result", "Scenario", "compare", "decide", "follow", "generate", "load", "save", "simulate"]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from penstock.engine.run import Progress, execute
-from penstock.metrics.measure import Study, measure
+from penstock.engine.merge import merged
+from penstock.engine.run import Progress, Run, execute
+from penstock.metrics.measure import Part, Study, measure
 from penstock.metrics.result import Result
 from penstock.model import Scenario
 from penstock.sharing import NAMES, find
@@ -66,6 +67,10 @@ def compare(
 
 
 def _simulate(study: Study, policy: Sharing, timeline: bool, progress: Progress | None) -> Result:
-    foresight = study.foresight if policy.prepare else None
-    run = execute(study.program, policy, study.outlook, foresight, timeline=timeline, progress=progress)
-    return measure(study, policy.label, run)
+    def run(part: Part) -> Run:
+        foresight = part.foresight if policy.prepare else None
+        return execute(part.program, policy, part.outlook, foresight, timeline=timeline, progress=progress)
+
+    runs = [run(part) for part in study.parts]
+    whole = runs[0] if len(runs) == 1 else merged(study.program, [part.rows for part in study.parts], runs)
+    return measure(study, policy.label, whole)

@@ -61,9 +61,11 @@ def toy_timeline(names=("a", "b")):
         started=np.array([0.0, 10.0]),
         stopped=np.array([100.0, 90.0]),
         application=np.array([0, 1, 0, 1]),
+        operation=np.zeros(4, np.int64),
         start=np.array([20.0, 30.0, 50.0, 50.0]),
         stop=np.array([50.0, 50.0, 70.0, 90.0]),
         rate=np.array([1.0, 0.0, 0.5, 0.5]),
+        cut=4,
     )
 
 
@@ -93,9 +95,11 @@ def big_timeline(seed=0, applications=60, segments=5000, capacity=160e9, span=2e
         started=rng.uniform(0, span / 50, applications) * (np.arange(applications) % 4 == 0),
         stopped=np.full(applications, span),
         application=np.array(rows)[order],
+        operation=(np.arange(len(rows)) % each)[order],
         start=np.array(starts)[order],
         stop=np.array(stops)[order],
         rate=np.array(rates)[order],
+        cut=len(rows),
     )
 
 

@@ -46,7 +46,7 @@ def moments(draw: DrawFn, most: int = 12, aged: float = 1e6) -> Moment:
 def view_of(moment: Moment) -> View:
     """The same moment as the engine shows it."""
     active = moment["active"]
-    view = empty_view(len(active), len(active), np.zeros(0), 0)
+    view = empty_view(len(active), np.zeros(0), np.zeros(0))
     view = view._replace(now=moment["now"], capacity=moment["capacity"])
     view = view._replace(end=math.inf if moment["end"] is None else moment["end"])
     view.application[:] = np.arange(len(active))

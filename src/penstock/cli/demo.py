@@ -19,6 +19,6 @@ def demo(html: Report = Path("penstock-demo.html")) -> None:
 
     check_outputs(None, html)
     with as_file(files("penstock") / "data" / "demo.yaml") as scenario:
-        results = run_all(scenario, None, timeline=True)
+        results = run_all(scenario, timeline=True)
     write_comparison(results, "demo", None, html)
     print_comparison(results, "demo", None, html)

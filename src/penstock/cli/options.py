@@ -15,5 +15,14 @@ Sharing = Annotated[
 SharingList = Annotated[
     str | None, typer.Option("--sharing", metavar="A,B,…", help="Which policies, comma-separated.  [default: all]")
 ]
+Follow = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Serve the operations in the order of a schedule file, come what may."),
+]
+Noise = Annotated[
+    float | None,
+    typer.Option(metavar="X", help="Every phase times 1 ± X at random, instead of the scenario's noise.  [0 to 1]"),
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Draw the noise anew, instead of the scenario's seed.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png, .svg or .pdf.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a report that needs no network.")]

@@ -10,12 +10,14 @@ from penstock.cli.meter import Meter
 from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model import Scenario, load
+from penstock.schedule import follow
+from penstock.sharing import Sharing
 from penstock.sharing.catalogue import find, known_names, split_names
 
 
-def run_one(file: Path, sharing: str, timeline: bool) -> Result:
+def run_one(file: Path, sharing: str | Sharing, noise: float | None, seed: int | None, *, timeline: bool) -> Result:
     """The scenario in `file` under one policy."""
-    scenario = load(file)
+    scenario = disturbed(load(file), noise, seed)
     with foreign_code(), Meter() as meter:
         policy = find(sharing)
 
@@ -25,11 +27,19 @@ def run_one(file: Path, sharing: str, timeline: bool) -> Result:
         return runs.simulate(scenario, policy, timeline=timeline, progress=progress)
 
 
-def run_all(file: Path, sharing: str | None, timeline: bool) -> tuple[Result, ...]:
-    """The scenario in `file` under each of the policies named, or all."""
-    scenario = load(file)
+def run_all(
+    file: Path,
+    sharing: str | None = None,
+    plan: Path | None = None,
+    noise: float | None = None,
+    seed: int | None = None,
+    *,
+    timeline: bool,
+) -> tuple[Result, ...]:
+    """The scenario in `file` under each of the policies named, or all, and a plan if there is one."""
+    scenario = disturbed(load(file), noise, seed)
     with foreign_code(), Meter() as meter:
-        policies = []
+        policies = [follow(plan)] if plan else []
         for name in known_names() if sharing is None else _names(sharing):
             meter.show(f"compiling {name}")
             policies.append(find(name))
@@ -38,6 +48,16 @@ def run_all(file: Path, sharing: str | None, timeline: bool) -> tuple[Result, ..
             meter.show(name, _fraction(scenario, now), f"{events:,} events")
 
         return runs.compare(scenario, policies, timeline=timeline, progress=progress)
+
+
+def disturbed(scenario: Scenario, noise: float | None, seed: int | None) -> Scenario:
+    """The scenario with another noise or another draw of it, where one is given."""
+    if noise is not None and not 0.0 <= noise <= 1.0:
+        raise InvalidOption(f"--noise is {noise:g}; the noise is a number from 0 to 1")
+    if seed is not None and seed < 0:
+        raise InvalidOption(f"--seed is {seed}; a seed is a whole number ≥ 0")
+    given = {"noise": noise, "seed": seed}
+    return scenario.model_copy(update={name: value for name, value in given.items() if value is not None})
 
 
 def _names(text: str) -> list[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from penstock.cli.meter import Meter
+from penstock.files import check_place
 from penstock.metrics.result import Result
-from penstock.report.files import check_place
 from penstock.report.html import write_report
 from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
 from penstock.report.summary import summary_lines
@@ -33,11 +33,11 @@ def print_json(thing: object) -> None:
     print(as_json(thing))
 
 
-def print_run(result: Result, plot: Path | None) -> None:
-    """One run as a table."""
+def print_run(result: Result, *written: Path | None) -> None:
+    """One run as a table, and the files that came with it."""
     console = output()
     console.print(run_table(result))
-    _say_written(console, plot)
+    _say_written(console, *written)
 
 
 def print_comparison(results: Sequence[Result], name: str, plot: Path | None, html: Path | None) -> None:

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from penstock.cli.options import Json, Plot, ScenarioFile, Sharing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import Follow, Json, Noise, Plot, ScenarioFile, Seed
+
+Sharing = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A name from `penstock policies`, or my_policy.py:function.  [fair-share]"),
+]
+Schedule = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write when every operation starts and ends: .csv or .parquet.")
+]
 
 
-def simulate(scenario: ScenarioFile, sharing: Sharing = "fair-share", json: Json = False, plot: Plot = None) -> None:
+def simulate(
+    scenario: ScenarioFile,
+    sharing: Sharing = None,
+    follow: Follow = None,
+    noise: Noise = None,
+    seed: Seed = None,
+    schedule: Schedule = None,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
     """Run SCENARIO under one sharing policy and show how each application fared."""
     from penstock.cli.running import run_one  # noqa: PLC0415
     from penstock.cli.show import check_outputs, draw, print_json, print_run  # noqa: PLC0415
+    from penstock.errors import InvalidOption  # noqa: PLC0415
+    from penstock.files import check_place  # noqa: PLC0415
     from penstock.report.plots import run_figure  # noqa: PLC0415
+    from penstock.schedule import check_schedule, save_schedule, schedule_of  # noqa: PLC0415
+    from penstock.schedule import follow as following  # noqa: PLC0415
 
+    if follow and sharing:
+        raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")
     check_outputs(plot)
-    result = run_one(scenario, sharing, timeline=plot is not None)
+    if schedule:
+        check_schedule(schedule)
+        check_place(schedule)
+    policy = following(follow) if follow else (sharing or "fair-share")
+    result = run_one(scenario, policy, noise, seed, timeline=bool(plot or schedule))
+    if schedule and result.timeline:
+        save_schedule(schedule, schedule_of(result.timeline))
     if plot:
         draw(run_figure, result, plot)
     if json:
         print_json(result.to_dict())
     else:
-        print_run(result, plot)
+        print_run(result, plot, schedule)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.program import Floats, Program
 from penstock.errors import InvalidScenario
-from penstock.model import FOREVER, Application, Compute, Phase, Platform, Read, Repeat, Scenario, Trace, Write
+from penstock.model import FOREVER, Application, Compute, Phase, Read, Repeat, Scenario, Trace, Write
 from penstock.model.scenario import MOST_PHASES
 from penstock.model.trace import COMPUTE, READ, WRITE
 
@@ -36,9 +36,15 @@ class _Flat(NamedTuple):
 
 def compile_scenario(scenario: Scenario) -> Program:
     """Everything the engine needs, in arrays."""
-    platform, window = scenario.platform, scenario.window
-    if platform.bandwidth is None:
-        raise InvalidScenario("platform.bandwidth is missing; sharing divides it, as in bandwidth: 160 GB/s")
+    window, capacity = scenario.window, scenario.shared_bandwidth
+    if capacity is None:
+        nodes = scenario.platform.io_nodes
+        raise InvalidScenario(
+            f"the platform has {nodes.count} I/O nodes; say which one each application uses, as in io_node: 0, or let "
+            "`penstock pack` decide"
+            if nodes
+            else "platform.bandwidth is missing; sharing divides it, as in bandwidth: 160 GB/s"
+        )
     begin, end = (window.begin, window.end) if window else (0.0, math.inf)
     release = np.array([application.release for application in scenario.applications], dtype=np.float64)
     start = np.maximum(begin, release)
@@ -46,7 +52,7 @@ def compile_scenario(scenario: Scenario) -> Program:
     work, volume, limit, tail, endless = (list(column) for column in zip(*chains, strict=True))
     return Program(
         names=tuple(application.name for application in scenario.applications),
-        capacity=float(platform.bandwidth),
+        capacity=float(capacity),
         begin=begin,
         end=end,
         nodes=np.array([application.nodes for application in scenario.applications], dtype=np.float64),
@@ -62,12 +68,12 @@ def compile_scenario(scenario: Scenario) -> Program:
     )
 
 
-def limits(application: Application, platform: Platform) -> tuple[float, float]:
+def limits(application: Application, scenario: Scenario) -> tuple[float, float]:
     """The caps (read, write) in bytes/s: its own, else what its nodes can drive; never above the whole bandwidth."""
-    most = platform.bandwidth or math.inf
-    own = application.bandwidth
+    most = scenario.shared_bandwidth or math.inf
+    each, own = scenario.platform.node_bandwidth, application.bandwidth
     if own is None:
-        own = application.nodes * platform.node_bandwidth if platform.node_bandwidth is not None else most
+        own = most if each is None else application.nodes * each
     return min(most, application.read_bandwidth or own), min(most, application.write_bandwidth or own)
 
 
@@ -96,7 +102,7 @@ def _progress(application: Application, begin: float) -> float:
 
 def _chain(application: Application, index: int, scenario: Scenario, horizon: float) -> Chain:
     """One application's operations, as far as it could get in `horizon` seconds alone."""
-    read, write = limits(application, scenario.platform)
+    read, write = limits(application, scenario)
     rate = np.array([1.0, read, write])
     reach = horizon
     # Noise may shorten what was unrolled to less than the horizon: then unroll twice as much.
@@ -114,9 +120,9 @@ def _chain(application: Application, index: int, scenario: Scenario, horizon: fl
         reach = 2.0 * reach
 
 
-def nominal_chain(application: Application, platform: Platform, reach: float, operations: int) -> Chain:
+def nominal_chain(application: Application, scenario: Scenario, reach: float, operations: int) -> Chain:
     """One application's operations without noise: at least so many, if it has them."""
-    rate = np.array([1.0, *limits(application, platform)])
+    rate = np.array([1.0, *limits(application, scenario)])
     flat = _unroll(application, rate, reach)
     while not flat.whole and np.count_nonzero((flat.kind != COMPUTE) & (flat.amount > 0.0)) < operations:
         reach = 2.0 * reach

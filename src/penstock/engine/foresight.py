@@ -15,7 +15,7 @@ from penstock.sharing.foresight import Foresight
 
 def foresee(scenario: Scenario, program: Program) -> Foresight:
     """The nominal jobs of a compiled scenario, with at least the operations that the program has."""
-    totals = [tally(each.phases, *limits(each, scenario.platform)) for each in scenario.applications]
+    totals = [tally(each.phases, *limits(each, scenario)) for each in scenario.applications]
     chains = _nominal(scenario, program)
     endless = np.array([application.endless for application in scenario.applications])
     counts = np.array([total.operations for total in totals], dtype=np.float64)
@@ -39,7 +39,7 @@ def _nominal(scenario: Scenario, program: Program) -> list[Chain]:
         return [_chain_of(program, i) for i in range(counts.size)]
     horizon = program.end - program.start
     return [
-        nominal_chain(application, scenario.platform, horizon[i], counts[i])
+        nominal_chain(application, scenario, horizon[i], counts[i])
         for i, application in enumerate(scenario.applications)
     ]
 

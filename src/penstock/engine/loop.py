@@ -141,6 +141,7 @@ def _record(segments: Segments, state: State, view: View, row: int, now: float) 
         slot = state.counts[SEGMENTS]
         state.counts[SEGMENTS] = slot + 1
         segments.application[slot] = view.application[row]
+        segments.operation[slot] = state.operation[view.application[row]]
         segments.start[slot] = state.segment_start[row]
         segments.stop[slot] = now
         segments.rate[slot] = view.rate[row]

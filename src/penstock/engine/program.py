@@ -41,7 +41,7 @@ class Program(NamedTuple):
     tail: Floats  # m: compute seconds after the last operation, 0 if none
     endless: NDArray[np.bool_]  # m: the phases listed reach beyond what was unrolled (it cannot finish in the window)
 
-    def pick(self, chosen: Sequence[int]) -> Program:
+    def pick(self, chosen: Sequence[int] | Ints) -> Program:
         """The same with these applications only, in this order."""
         rows = np.asarray(chosen, dtype=np.int64)
         first, operations = picked(self.first, rows)

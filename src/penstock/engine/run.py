@@ -218,15 +218,19 @@ class Execution:
         view, state = self.view, self.state
         starts = state.segment_start[rows]
         open_rows = np.flatnonzero(starts < end)
+        owner = view.application[rows][open_rows]
+        cut = sum(part.start.size for part in self.recorded)
         self.recorded.append(
             Segments(
-                view.application[rows][open_rows],
+                owner,
+                state.operation[owner],
                 starts[open_rows],
                 np.full(open_rows.size, end),
                 view.rate[rows][open_rows],
             )
         )
-        application, start, stop, rate = (np.concatenate(column) for column in zip(*self.recorded, strict=True))
+        columns = (np.concatenate(column) for column in zip(*self.recorded, strict=True))
+        application, operation, start, stop, rate = columns
         program = self.program
         return Timeline(
             names=program.names,
@@ -236,9 +240,11 @@ class Execution:
             started=program.start,
             stopped=program.begin + np.where(np.isnan(state.completion), end, state.completion),
             application=application,
+            operation=operation - program.first[application],
             start=program.begin + start,
             stop=program.begin + stop,
             rate=rate,
+            cut=cut,
         )
 
 

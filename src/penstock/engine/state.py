@@ -56,6 +56,7 @@ class Segments(NamedTuple):
     """Room for recorded segments; empty arrays: do not record."""
 
     application: Ints
+    operation: Ints  # among all of the program
     start: Floats
     stop: Floats
     rate: Floats
@@ -65,7 +66,7 @@ _F = types.float64[::1]
 _I = types.int64[::1]
 CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I, types.int64], Chains)
 STATE = types.NamedTuple([_I] + [_F] * 8 + [_I, _F, _F, _I], State)
-SEGMENTS_TYPE = types.NamedTuple([_I, _F, _F, _F], Segments)
+SEGMENTS_TYPE = types.NamedTuple([_I, _I, _F, _F, _F], Segments)
 
 
 def chains_of(program: Program, watching: bool) -> Chains:
@@ -125,4 +126,5 @@ def no_segments() -> Segments:
 
 def segments_room(size: int) -> Segments:
     """Room for `size` segments."""
-    return Segments(np.zeros(size, np.int64), np.zeros(size), np.zeros(size), np.zeros(size))
+    whole, real = np.zeros((2, size), np.int64), np.zeros((3, size))
+    return Segments(*whole, *real)

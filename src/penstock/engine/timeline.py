@@ -22,6 +22,8 @@ class Timeline:
     started: Floats  # per application
     stopped: Floats  # per application
     application: Ints  # per segment: index into names
+    operation: Ints  # per segment: which operation of the application, from 0
     start: Floats
     stop: Floats
     rate: Floats  # bytes/s
+    cut: int  # segments from here on were cut off by the end of the run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from penstock.engine.compile import compile_scenario
 from penstock.engine.foresight import foresee
-from penstock.engine.program import Floats, Program
+from penstock.engine.program import Floats, Ints, Program
 from penstock.engine.run import Run
 from penstock.metrics.bounds import interval_bound, volume_bound
 from penstock.metrics.dedicated import Dedicated, dedicated, pressure
@@ -18,6 +19,25 @@ from penstock.metrics.weight import io_weight
 from penstock.model import Scenario
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Outlook
+
+
+@dataclass(frozen=True)
+class Part:
+    """Applications that share one bandwidth: all of a scenario, or those of one of its I/O nodes."""
+
+    rows: Ints
+    program: Program
+    foresee: Callable[[], Foresight]
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """What policies may know before the start."""
+        return outlook(self.program, dedicated(self.program))
+
+    @cached_property
+    def foresight(self) -> Foresight:
+        """What policies that plan ahead are told besides."""
+        return self.foresee()
 
 
 @dataclass(frozen=True)
@@ -32,14 +52,26 @@ class Study:
         return compile_scenario(self.scenario)
 
     @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Those who share a bandwidth; several where applications go through different I/O nodes."""
+        if not self.scenario.by_io_node:
+            rows = np.arange(len(self.program.names))
+            return (Part(rows, self.program, lambda: self.foresight),)
+        chosen = np.array([application.io_node for application in self.scenario.applications])
+        return tuple(self._part(np.flatnonzero(chosen == node)) for node in np.unique(chosen))
+
+    def _part(self, rows: Ints) -> Part:
+        return Part(rows, self.program.pick(rows), lambda: self.foresight.pick(rows))
+
+    @cached_property
     def alone(self) -> Dedicated:
         """Every application run alone."""
         return dedicated(self.program)
 
     @cached_property
     def outlook(self) -> Outlook:
-        """What policies may know before the start."""
-        return Outlook(self.program.begin, self.program.end, int(self.alone.started.sum()))
+        """What policies may know before the start, were all to share one bandwidth."""
+        return outlook(self.program, self.alone)
 
     @cached_property
     def foresight(self) -> Foresight:
@@ -49,22 +81,30 @@ class Study:
     @cached_property
     def volume_bound(self) -> float | None:
         """No policy has a higher minimum yield: all bytes must fit into the window."""
-        return volume_bound(self.program)
+        bounds = [bound for part in self.parts if (bound := volume_bound(part.program)) is not None]
+        return min(bounds, default=None)
 
     @cached_property
     def interval_bound(self) -> float:
         """Nor than this: every operation must fit between its earliest start and its deadline."""
-        return interval_bound(self.program)
+        return min(interval_bound(part.program) for part in self.parts)
 
     @cached_property
     def pressure(self) -> float | None:
         """I/O pressure."""
-        return pressure(self.program, self.alone)
+        of_one = pressure(self.program, self.alone)
+        nodes = self.scenario.platform.io_nodes
+        return of_one / nodes.count if of_one is not None and nodes and self.scenario.by_io_node else of_one
 
     @cached_property
     def io_weight(self) -> float:
         """I/O weight."""
         return io_weight(self.scenario)
+
+
+def outlook(program: Program, runs: Dedicated) -> Outlook:
+    """What policies may know of a program before it starts."""
+    return Outlook(program.begin, program.end, int(runs.started.sum()))
 
 
 def measure(study: Study, sharing: str, run: Run) -> Result:

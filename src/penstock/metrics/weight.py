@@ -16,5 +16,5 @@ def io_weight(scenario: Scenario) -> float:
 
 
 def _share(application: Application, scenario: Scenario) -> float:
-    times = tally(application.phases, *limits(application, scenario.platform))
+    times = tally(application.phases, *limits(application, scenario))
     return times.transfer / (times.compute + times.transfer)

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
 from penstock.model.phases import Phase, Repeat, TaggedPhase, busy, unrolled
 from penstock.model.problems import Path, reject
-from penstock.model.record import BytesPerSecond, Count, Name, NotEmpty, Record, Seconds
+from penstock.model.record import BytesPerSecond, Count, Name, NotEmpty, Place, Record, Seconds
 from penstock.model.trace import Trace, compact
 
 
@@ -34,6 +34,7 @@ class Application(Record):
     write_bandwidth: BytesPerSecond | None = None
     release: Seconds = 0.0
     progress: Seconds | None = None  # ideal progress already made at the window's begin
+    io_node: Place | None = None  # which of the platform's I/O nodes it goes through, from 0
     profile: Annotated[dict[Count, BytesPerSecond], NotEmpty] | None = None  # b_j(n) of P4
     phases: Phases
 

@@ -53,6 +53,7 @@ def _name(value: object) -> str:
 
 
 _count = partial(whole, accepted="a count is a whole number ≥ 1")
+_place = partial(whole, accepted="a place is a whole number ≥ 0", least=0)
 _seed = partial(whole, accepted="a seed is a whole number ≥ 0", least=0, most=None)
 _share = partial(number, accepted="a share is a number ≥ 0")
 _noise = partial(number, accepted="the noise is a number from 0 to 1", most=1.0)
@@ -70,6 +71,7 @@ Seconds = Annotated[float, BeforeValidator(partial(quantity, kind="seconds"))]
 Bytes = Annotated[float, BeforeValidator(partial(quantity, kind="bytes"))]
 BytesPerSecond = Annotated[float, BeforeValidator(partial(quantity, kind="bytes/s"))]
 Count = Annotated[int, BeforeValidator(_count)]
+Place = Annotated[int, BeforeValidator(_place)]
 Seed = Annotated[int, BeforeValidator(_seed)]
 Share = Annotated[float, BeforeValidator(_share)]
 Noise = Annotated[float, BeforeValidator(_noise)]

@@ -66,6 +66,18 @@ class Scenario(Record):
         document: dict[str, Any] = plain(self)
         return document
 
+    @property
+    def by_io_node(self) -> bool:
+        """Whether applications go through I/O nodes of their own instead of sharing one bandwidth."""
+        return self.applications[0].io_node is not None
+
+    @property
+    def shared_bandwidth(self) -> float | None:
+        """What one set of sharing applications divides: the platform's bandwidth, or that of an I/O node."""
+        nodes = self.platform.io_nodes
+        alone = self.platform.bandwidth is None and nodes is not None and nodes.count == 1
+        return nodes.bandwidth if nodes and (self.by_io_node or alone) else self.platform.bandwidth
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         reject("Scenario", self._problems())
@@ -73,6 +85,7 @@ class Scenario(Record):
 
     def _problems(self) -> Iterator[tuple[Path, object, str]]:
         yield from self._name_problems()
+        yield from self._io_node_problems()
         for index, application in enumerate(self.applications):
             for key, value, text in self._time_problems(application):
                 yield ("applications", index, *key), value, text
@@ -96,6 +109,18 @@ class Scenario(Record):
                     name,
                     "is a share of an application that is not there",
                 )
+
+    def _io_node_problems(self) -> Iterator[tuple[Path, object, str]]:
+        count = self.platform.io_nodes.count if self.platform.io_nodes else 0
+        for index, application in enumerate(self.applications):
+            place: Path = ("applications", index, "io_node")
+            chosen = application.io_node
+            if (chosen is not None) != self.by_io_node:
+                text = "is given for some applications only; give it for all, or for none"
+                yield place, chosen, text
+            elif chosen is not None and chosen >= count:
+                accepted = f"the platform has {count}, counted from 0" if count else "the platform has no io_nodes"
+                yield place, chosen, f"is {chosen}; {accepted}"
 
     def _time_problems(self, application: Application) -> Iterator[tuple[Path, object, str]]:
         """What does not fit together of an application's times and the window; places are inside the application."""

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.report.files import write_whole
+from penstock.files import write_whole
 from penstock.report.page import SCRIPT, STYLE
 from penstock.report.plots import comparison_figure, figure_bytes, run_figure
 from penstock.report.quantities import byte_scale, duration, fixed, is_pure, largest, rate_scale, time_scale

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.errors import InvalidOption
-from penstock.report.files import write_whole
+from penstock.files import write_whole
 from penstock.report.summary import need_runs
 from penstock.report.theme import theme
 

@@ -38,8 +38,9 @@ class Foresight(NamedTuple):
     operations: Floats  # m: how many it has in all; infinity if endless
     mean_work: Floats  # m: compute seconds per operation, on average (of an endless loop: of its body)
     mean_seconds: Floats  # m: I/O seconds per operation, likewise
+    elsewhere: tuple[str, ...] = ()  # applications of the scenario that run on other I/O nodes
 
-    def pick(self, chosen: Sequence[int]) -> Foresight:
+    def pick(self, chosen: Sequence[int] | Ints) -> Foresight:
         """The same with these applications only, in this order."""
         rows = np.asarray(chosen, dtype=np.int64)
         first, operations = picked(self.first, rows)
@@ -53,6 +54,7 @@ class Foresight(NamedTuple):
             operations=self.operations[rows],
             mean_work=self.mean_work[rows],
             mean_seconds=self.mean_seconds[rows],
+            elsewhere=tuple(name for i, name in enumerate(self.names) if i not in rows),
         )
 
     def left(self) -> Floats:
