@@ -30,6 +30,7 @@ def printed(*words: str) -> dict[str, object]:
 def test_there_are_examples() -> None:
     names = {file.name for file in SCENARIOS}
     assert {"two-jobs.yaml", "checkpoint-storm.yaml", "no-window.yaml", "long-trace.yaml"} <= names
+    assert {"pack-night.yaml", "deep-learning-sweep.yaml"} <= names
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
@@ -55,6 +56,17 @@ def test_policies_differ_on_every_example(file: Path) -> None:
     runs = printed("compare", str(file), "--json", "--sharing", "fair-share,fcfs,greedy-yield")["runs"]
     assert isinstance(runs, list)
     assert len({round(run["min_yield"], 3) for run in runs}) > 1
+
+
+def test_the_sweep_ends_earlier_the_better_its_reads_are_ordered() -> None:
+    orders = "hierarchical-round-robin,list-fifo,best-effort"
+    runs = printed("compare", str(EXAMPLES / "deep-learning-sweep.yaml"), "--json", "--sharing", orders)["runs"]
+    assert isinstance(runs, list)
+    makespans = {run["sharing"]: run["makespan"] for run in runs}
+    step, read = 72, 12
+    assert makespans["hierarchical-round-robin"] == pytest.approx(200 * step)  # what the longest needs alone
+    assert makespans["list-fifo"] > makespans["hierarchical-round-robin"] + 60 * (8 * read - step)  # 60 steps of all 8
+    assert makespans["best-effort"] > 1.4 * makespans["list-fifo"]
 
 
 @pytest.mark.parametrize("name", [*NAMES, str(EXAMPLES / "my_policy.py")])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import scenarios
 
 from penstock import Scenario, follow, simulate
 from penstock.errors import InvalidOption, PolicyError
 from penstock.schedule import COLUMNS, load_plan, save_schedule, schedule_of
 from penstock.sharing import NAMES
+from strategies import scenarios
 
 EXCLUSIVE = [name for name in NAMES if name.startswith(("list-", "periodic-", "hier")) and "greedy" not in name]
 

@@ -13,6 +13,7 @@ from penstock.model import Moment
 from penstock.runs import Policy
 from penstock.sharing import find
 from penstock.sharing.asking import ask, improper
+from penstock.sharing.foresight import Foresight
 from penstock.sharing.view import Floats, View, shut
 
 
@@ -41,16 +42,33 @@ def decide(moment: Moment | Mapping[str, Any], sharing: Policy = "fair-share") -
         moment = Moment.checked(moment, lambda _: "the state")
     policy = find(sharing)
     names = tuple(pending.name for pending in moment.active)
-    memory = policy.initial_memory(len(names), foresight=None)
-    view, rates = view_of(moment, policy.settings_array(), memory), np.zeros(len(names))
+    view, rates = view_of(moment, policy.settings_array()), np.zeros(len(names))
     if names:
+        view = view._replace(memory=policy.initial_memory(len(names), foresight_of(moment, view)))
         ask(policy, view, rates)
     if problem := improper(policy, names, view, rates):
         raise PolicyError(problem)
     return Decision(dict(zip(names, rates.tolist(), strict=True)), *_outcome(view, rates))
 
 
-def view_of(moment: Moment, settings: Floats, memory: Floats) -> View:
+def foresight_of(moment: Moment, view: View) -> Foresight:
+    """What a moment tells of the future: the operations posted, and what each application says it has left."""
+    count = len(moment.active)
+    seconds = view.remaining / view.limit
+    return Foresight(
+        names=tuple(pending.name for pending in moment.active),
+        start=view.posted,
+        first=np.arange(count + 1),
+        work=np.zeros(count),
+        seconds=seconds,
+        rest=np.array([pending.left for pending in moment.active]),
+        operations=np.ones(count),
+        mean_work=np.nan_to_num(np.maximum(0.0, view.omega - seconds)),
+        mean_seconds=seconds,
+    )
+
+
+def view_of(moment: Moment, settings: Floats) -> View:
     """The View of a moment, rows in the order given."""
     active = moment.active
 
@@ -72,7 +90,7 @@ def view_of(moment: Moment, settings: Floats, memory: Floats) -> View:
         omega=column("omega"),
         rate=np.array([pending.rate or 0.0 for pending in active]),
         settings=settings,
-        memory=memory,
+        memory=np.zeros(0),
         key=np.zeros(len(active)),
         rows=np.zeros(len(active), np.int64),
     )

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
-from strategies import documents
 
 from penstock import Scenario, simulate
 from penstock.errors import InvalidScenario
 from penstock.sharing import NAMES
+from strategies import documents
 
 
 def calm(document):
@@ -44,9 +44,9 @@ def test_nodes_do_not_disturb_each_other(document, data, name, count):
 
 
 def scenario(on, count=2, **platform):
-    applications = [{"name": f"j{i}", "phases": [{"write": 4}, {"compute": 4}]} for i in range(len(on))]
-    for each, node in zip(applications, on, strict=True):
-        each |= {} if node is None else {"io_node": node}
+    chosen = [{} if node is None else {"io_node": node} for node in on]
+    phases = [{"write": 4}, {"compute": 4}]
+    applications = [{"name": f"j{i}", "phases": phases} | each for i, each in enumerate(chosen)]
     nodes = {"io_nodes": {"count": count, "bandwidth": 1, "nodes": 8}} if count else {}
     document = {"version": 1, "platform": nodes | platform, "window": {"end": 10}, "applications": applications}
     return Scenario.from_document(document)

@@ -49,7 +49,7 @@ def sentence(asked: Any, expected: type[PenstockError] = PolicyError, form: Call
     assert "\n" not in text
     assert "\x1b" not in text
     assert not text.endswith(".")
-    assert len(text) < 400
+    assert len(text) < 600
     return text
 
 

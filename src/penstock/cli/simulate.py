@@ -37,13 +37,13 @@ def simulate(
     from penstock.schedule import check_schedule, save_schedule, schedule_of  # noqa: PLC0415
     from penstock.schedule import follow as following  # noqa: PLC0415
 
-    if follow and sharing:
+    if follow and sharing is not None:
         raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")
     check_outputs(plot)
     if schedule:
         check_schedule(schedule)
         check_place(schedule)
-    policy = following(follow) if follow else (sharing or "fair-share")
+    policy = following(follow) if follow else "fair-share" if sharing is None else sharing
     result = run_one(scenario, policy, noise, seed, timeline=bool(plot or schedule))
     if schedule and result.timeline:
         save_schedule(schedule, schedule_of(result.timeline))

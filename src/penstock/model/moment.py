@@ -26,6 +26,7 @@ class Pending(Record):
     omega: Seconds | None = None  # mean length of its iterations so far
     nodes: Count = 1
     rate: BytesPerSecond | None = None  # in force until now; None: it waits
+    left: Seconds = 0.0  # what it takes alone after this operation, for policies that plan ahead
 
 
 class Moment(Record):

@@ -79,7 +79,7 @@ def doublings(nodes: int) -> int:
 
 def doubling_chance(mean: float, nodes: int) -> float:
     """Chance of each doubling, such that 2^j has the mean E[2^j] = (1 + chance)^doublings."""
-    return min(1.0, max(0.0, math.exp(math.log(mean) / doublings(nodes)) - 1))
+    return math.pow(mean, 1 / doublings(nodes)) - 1
 
 
 def _io_share(beta: float) -> float:
