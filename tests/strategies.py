@@ -110,3 +110,33 @@ def scenarios(
 ) -> SearchStrategy[Scenario]:
     """The same as validated models."""
     return documents(windowed, max_applications, forever, exact).map(Scenario.from_document)
+
+
+@st.composite
+def periodic_jobs(draw: DrawFn, name: str, times: int | str, exact: bool) -> Document:
+    """A job of P2: a few phases again and again, with at least one operation; perhaps a compute before and after."""
+    amount = amounts(0, 4, exact)
+    body: list[Document] = [{"compute": draw(amount)}, {"write": draw(amounts(0.5, 4, exact))}]
+    if draw(st.booleans()):
+        body += [{"compute": draw(amount)}, {"read": draw(amount)}]
+    job: Document = {"name": name, "phases": [{"repeat": times, "phases": body}]}
+    if times != FOREVER and draw(st.booleans()):
+        job["phases"].append({"compute": draw(amounts(0.5, 8, exact))})
+    if draw(st.booleans()):
+        job["phases"].insert(0, {"compute": draw(amount)})
+    for key, values in {"release": amounts(0, 3, exact), "bandwidth": amounts(0.5, 2, exact)}.items():
+        if draw(st.integers(0, 3)) == 0:
+            job[key] = draw(values)
+    return job
+
+
+@st.composite
+def crowds(draw: DrawFn, windowed: bool = False, endless: bool = False, exact: bool = True) -> Document:
+    """A document in which jobs wait for each other most of the time. `endless`: every job is, inside a window."""
+    document: Document = {"version": 1, "platform": {"bandwidth": draw(st.sampled_from([1.0, 1.5]))}}
+    if windowed or endless:
+        document["window"] = draw(windows(exact))
+    document |= {"seed": draw(st.integers(0, 99)), "noise": draw(st.sampled_from([0.0, 0.0, 0.2, 0.9]))}
+    counts = draw(st.lists(st.integers(1, 6), min_size=2, max_size=6))
+    jobs = [periodic_jobs(f"j{i}", FOREVER if endless else count, exact) for i, count in enumerate(counts)]
+    return document | {"applications": [draw(job) for job in jobs]}

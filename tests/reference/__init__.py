@@ -1,6 +1,15 @@
 """The slow, obvious twin of the engine: the judge in property tests. It shares no code with the package."""
 
-from .engine import bound_min_yield, simulate
-from .policies import decide
+from . import engine
+from .engine import bound_min_yield
+from .orders import ORDERS, follow
+from .policies import Policy, decide
 
-__all__ = ["bound_min_yield", "decide", "simulate"]
+__all__ = ["ORDERS", "bound_min_yield", "decide", "follow", "simulate"]
+
+
+def simulate(document: engine.Document, sharing: str | Policy = "fcfs", delta: float | None = None) -> engine.Document:
+    """Run a scenario under a strategy or an order, by name or by function."""
+    if isinstance(sharing, str) and sharing in ORDERS:
+        return engine.simulate(document, ORDERS[sharing](document)) | {"sharing": sharing}
+    return engine.simulate(document, sharing, delta)

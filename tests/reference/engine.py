@@ -95,6 +95,7 @@ class Job:
     compute_done: float = 0.0
     transferred: float = 0.0
     io_seconds: float = 0.0
+    operations: int = 0
     completion: float | None = None
 
     def advance(self, now: float) -> None:
@@ -118,6 +119,7 @@ class Job:
         """End the operation; it is an iteration unless it was the very first non-empty phase."""
         self.transferred += self.volume
         self.io_seconds += self.volume / self.limit
+        self.operations += 1
         if self.work or not self.first:
             self.iterations.append(self.work + self.volume / self.limit)
         self.first = False
@@ -155,6 +157,7 @@ class Job:
         """Tell what a strategy may know."""
         known = {"name": self.name, "bandwidth": self.limit, "remaining": self.remaining, "posted": self.posted}
         known |= {"release": self.release, "progress": self.progress()}
+        known |= {"operation": self.operations, "served": self.io_seconds}
         return known | ({"omega": sum(self.iterations) / len(self.iterations)} if self.iterations else {})
 
     def stop(self, end: float | None) -> None:

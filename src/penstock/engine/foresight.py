@@ -9,7 +9,7 @@ import numpy as np
 from penstock.engine.compile import Chain, limits, nominal_chain
 from penstock.engine.program import Floats, Program
 from penstock.engine.tally import Tally, tally
-from penstock.model import Scenario
+from penstock.model import Application, Scenario, Trace
 from penstock.sharing.foresight import Foresight
 
 
@@ -18,7 +18,6 @@ def foresee(scenario: Scenario, program: Program) -> Foresight:
     totals = [tally(each.phases, *limits(each, scenario)) for each in scenario.applications]
     chains = _nominal(scenario, program)
     endless = np.array([application.endless for application in scenario.applications])
-    counts = np.array([total.operations for total in totals], dtype=np.float64)
     mean_work, mean_seconds = zip(*(_mean(total) for total in totals), strict=True)
     return Foresight(
         names=program.names,
@@ -27,7 +26,7 @@ def foresee(scenario: Scenario, program: Program) -> Foresight:
         work=np.concatenate([chain.work for chain in chains]),
         seconds=np.concatenate([chain.volume / chain.limit for chain in chains]),
         rest=np.where(endless, np.inf, [_rest(*each) for each in zip(totals, chains, strict=True)]),
-        operations=np.where(endless & (counts > 0), np.inf, counts),
+        operations=np.array([_operations(*each, scenario) for each in zip(scenario.applications, totals, strict=True)]),
         mean_work=np.array(mean_work),
         mean_seconds=np.array(mean_seconds),
     )
@@ -48,6 +47,15 @@ def _chain_of(program: Program, i: int) -> Chain:
     own = slice(program.first[i], program.first[i + 1])
     parts = (program.work[own], program.volume[own], program.limit[own])
     return Chain(*parts, float(program.tail[i]), bool(program.endless[i]))
+
+
+def _operations(application: Application, total: Tally, scenario: Scenario) -> float:
+    """How many it has in all: of a loop without end no number, or, if it only computes, those before it."""
+    if not application.endless or isinstance(application.phases, Trace):
+        return total.operations
+    if total.operations > 0:
+        return math.inf
+    return tally(application.phases[:-1], *limits(application, scenario)).operations
 
 
 def _rest(total: Tally, chain: Chain) -> float:

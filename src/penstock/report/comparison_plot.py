@@ -111,7 +111,7 @@ def _draw_trade(axes: Axes, results: Sequence[Result]) -> list[Annotation]:
     axes.scatter(efficiency, lowest, s=42, color=[_colour(i) for i in range(len(results))], zorder=3)
     axes.set_xlim(*_room(efficiency))
     bottom, top = _room([*lowest, bound] if shown else lowest)
-    axes.set_ylim(bottom, min(top, 1.04))  # no yield lies above 1
+    axes.set_ylim(max(bottom, -0.06), min(top, 1.04))  # no yield lies above 1 or below 0
     axes.grid(color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.xaxis.set_major_locator(MaxNLocator(6))

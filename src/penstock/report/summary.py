@@ -34,7 +34,8 @@ EFFICIENCY = Measure("efficiency", "efficiency", True)
 UTILIZATION = Measure("utilization", "utilization", True)
 MAX_STRETCH = Measure("max_stretch", "max stretch", False)
 MAKESPAN = Measure("makespan", "makespan", False)
-MEASURES = (MIN_YIELD, DISTANCE, EFFICIENCY, UTILIZATION, MAX_STRETCH, MAKESPAN)
+RATIO = Measure("ratio_to_optimum", "to optimum", False)
+MEASURES = (MIN_YIELD, DISTANCE, EFFICIENCY, UTILIZATION, MAX_STRETCH, MAKESPAN, RATIO)
 
 
 def need_runs(results: Sequence[Result]) -> None:
@@ -95,12 +96,13 @@ def pressure_words(weight: float) -> str:
 def summary_lines(results: Sequence[Result]) -> list[str]:
     """The recommendation: who was best here, how far from the bound, and how little one scenario proves."""
     need_runs(results)
+    optimum = [_optimum_line(results)] if best(results, RATIO) else []
     if len(results) == 1:
-        return [_single(results[0]), _CAUTION]
+        return [_single(results[0]), *optimum, _CAUTION]
     lines = [_yield_line(results), _efficiency_line(results)]
     if pressure(results) is None:
         lines.append(_makespan_line(results))
-    return [*lines, _CAUTION]
+    return [*lines, *optimum, _CAUTION]
 
 
 _CAUTION = (
@@ -159,6 +161,18 @@ def _makespan_line(results: Sequence[Result]) -> str:
     if len(first) == len(results):
         return "All policies finished at the same time."
     return f"First to finish everything: {_names(results, first)}."
+
+
+def _optimum_line(results: Sequence[Result]) -> str:
+    """How near the best came to the shortest exclusive schedule; a ratio is a range where that is not proved."""
+    first = best(results, RATIO)
+    top = results[first[0]]
+    least, most = (fixed(ratio, 3) for ratio in (top.ratio_to_optimum, top.ratio_to_bound))
+    times = least if least == most else f"{least} to {most}"
+    sentence = f"Shortest makespan here: {_names(results, first)}, {times} times that of the exact optimum"
+    if top.ratio_to_bound is not None and top.ratio_to_bound < 1.0 - _TIE:
+        return f"{sentence}, which serves one operation at a time: sharing can beat it."
+    return f"{sentence} (one operation at a time, none interrupted)."
 
 
 def _names(results: Sequence[Result], chosen: Sequence[int]) -> str:

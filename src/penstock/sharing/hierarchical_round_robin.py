@@ -15,43 +15,38 @@ from penstock.sharing.exclusive import ranked
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.plan import keep_to_plan, planned
 from penstock.sharing.policy import sharing
-from penstock.sharing.view import Floats, Ints, View
+from penstock.sharing.view import Floats, View
 
 
 def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
     """All operations in the order of their blocks."""
     foresight.known_starts("hierarchical-round-robin")
-    counts = _counts(foresight)
-    most = int(counts.max())
+    counts = foresight.operations
+    most, reached = counts.max(), _reached(foresight)
     # A block is a stack: who comes later here is served earlier, and the first closes the block.
     order = ranked(-counts, -foresight.mean_work)
     block, height, owner = [], [], []
-    place = 0
+    place = 0.0
     for level, application in enumerate(order):
-        count = int(counts[application])
-        if count == most:
-            mine = np.arange(most)
+        if counts[application] == most:
+            mine = np.arange(reached)
         else:
-            mine = 1 + (place + np.arange(count)) % (most - 1)
-            place += count
+            mine = 1 + (place + np.arange(counts[application])) % (most - 1)
+            mine = mine[mine < reached]
+            place += counts[application]
         block.append(mine)
-        height.append(np.full(count, level))
-        owner.append(np.full(count, application))
+        height.append(np.full(mine.size, level))
+        owner.append(np.full(mine.size, application))
     served = np.lexsort([-np.concatenate(height), np.concatenate(block)])
     return planned(np.concatenate(owner)[served])
 
 
-def _counts(foresight: Foresight) -> Ints:
-    """Operations of each job. One that never ends is a longest one: each block takes one of its operations.
-
-    So there need be no more blocks than the slowest of these has operations to reach, and one.
-    """
+def _reached(foresight: Foresight) -> int:
+    """How many blocks to build: all, or, with jobs that never end, one more than the slowest of these can reach."""
     endless = np.isinf(foresight.operations)
     if not endless.any():
-        return foresight.operations.astype(np.int64)
-    reach = np.diff(foresight.first)[endless].min() + 1
-    most = max(reach, foresight.operations[~endless].max(initial=0.0))
-    return np.where(endless, most, foresight.operations).astype(np.int64)
+        return int(foresight.operations.max())
+    return int(np.diff(foresight.first)[endless].min()) + 1
 
 
 @sharing("hierarchical-round-robin", source="P2 §3.2", prepare=blocks)

@@ -13,7 +13,10 @@ from penstock.sharing.view import Floats, View
 
 def order(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
     """By the time of the first posting."""
-    ahead = np.append(foresight.work, 0.0)[foresight.first[:-1]]  # a job without operations takes no turn
+    # Whoever cannot reach its first operation inside the window comes after all who can.
+    reached = np.diff(foresight.first) > 0
+    ahead = np.full(reached.size, np.inf)
+    ahead[reached] = foresight.work[foresight.first[:-1][reached]]
     return in_turns("periodic-fifo", foresight, ranked(foresight.start + ahead))
 
 

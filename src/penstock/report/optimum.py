@@ -1,0 +1,44 @@
+"""The exact optimum as a small table, and what it means in a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from penstock.report.quantities import duration, percent, time_scale
+
+if TYPE_CHECKING:
+    from penstock.exact import Optimum
+
+
+def optimum_table(best: Optimum) -> Table:
+    """Makespan, bound and gap, and how much better than the order that the search began from."""
+    times = time_scale(best.heuristic.makespan)
+    start = f"{times.show(best.heuristic.makespan)}, {best.heuristic.sharing}"
+    table = Table(box=box.SIMPLE, show_header=False, show_edge=False, padding=(0, 1))
+    rows = {
+        "makespan": times.show(best.makespan),
+        "bound": times.show(best.bound),
+        "gap": f"{percent(best.gap)}, {'proved optimal' if best.optimal else 'not proved'}",
+        "best known order": f"{start} ({percent(best.heuristic.makespan / best.makespan - 1)} longer)",
+        "search": duration(best.seconds),
+    }
+    for name, value in rows.items():
+        table.add_row(name, Text(value))
+    return table
+
+
+def optimum_words(best: Optimum) -> str:
+    """What was found, in one sentence, and what it does not say."""
+    scope = "Policies that share the bandwidth or interrupt may still be faster."
+    if best.optimal:
+        found = "No schedule that serves one operation at a time, without interrupting it, ends earlier."
+    else:
+        found = (
+            "Time ran out before a proof: the shortest schedule that serves one operation at a time ends between the "
+            "bound and the makespan; a longer --time-limit may narrow this."
+        )
+    return f"{found} {scope}"
