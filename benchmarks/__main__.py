@@ -19,6 +19,7 @@ from benchmarks.engine import engine_rows
 from benchmarks.growth import Growth, exponent, measure_growth
 from benchmarks.growth_plot import draw_growth, time_text
 from benchmarks.machine import machine
+from benchmarks.orders import order_rows, pack_rows
 from benchmarks.policies import policy_rows
 from benchmarks.resources import loading_rows, memory_rows
 from benchmarks.rows import Row
@@ -28,6 +29,8 @@ from benchmarks.timing import ROOT
 SUBJECTS = {
     "Engine, fair-share, time of the loop": engine_rows,
     "Policies, whole runs, 60 applications": policy_rows,
+    "Orders, whole runs with metrics and bounds": order_rows,
+    "Packs, time of the engine, and of packing": pack_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

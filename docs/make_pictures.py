@@ -10,26 +10,45 @@ from typing import TYPE_CHECKING
 
 from penstock import Result, compare, load
 from penstock.report.plots import comparison_figure, run_figure, save_figure
-from penstock.sharing import NAMES
+from penstock.report.theme import theme
+from penstock.sharing import NAMES, find
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURES = Path(__file__).parent / "pictures"
-FOUR_JOBS = Path(__file__).parent.parent / "examples" / "four-jobs.yaml"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SHARING = [name for name in NAMES if find(name).source.startswith("P1")]
+ORDERS = [name for name in NAMES if name not in SHARING]
 LARGEST_SVG = 150_000  # bytes; what is larger is kept as PNG
 
 
 def main() -> None:
-    """One picture per policy on the same four jobs, and the demo's comparison."""
-    for result in compare(load(FOUR_JOBS), NAMES, timeline=True):
+    """One picture per policy, those of a kind on the same jobs, and the demo's comparison."""
+    for result in compare(load(EXAMPLES / "four-jobs.yaml"), SHARING, timeline=True):
         _save(run_figure(result), result.sharing)
+    orders = compare(load(EXAMPLES / "turn-taking.yaml"), ORDERS, timeline=True)
+    for result in orders:
+        _save(_order_figure(result, max(each.end for each in orders)), result.sharing)
     _save(comparison_figure(_demo()), "comparison")
+
+
+def _order_figure(result: Result, longest: float) -> Figure:
+    """A run on the time axis that all orders share, so that who is done earlier ends further left."""
+    figure = run_figure(result)
+    upper, lower = figure.axes
+    with theme():
+        upper.set_title(f"{result.sharing}: makespan {result.end:.0f} s, max stretch {result.max_stretch:.2f}")
+    lower.set_xlim(0, longest)
+    lower.set_xticks(range(0, int(longest), 25))
+    lower.set_xlabel("time (s)")
+    lower.xaxis.set_major_formatter("{x:.0f}")
+    return figure
 
 
 def _demo() -> Sequence[Result]:
     with as_file(files("penstock") / "data" / "demo.yaml") as scenario:
-        return compare(load(scenario))
+        return compare(load(scenario), SHARING)
 
 
 def _save(figure: Figure, name: str) -> None:

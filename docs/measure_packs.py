@@ -1,0 +1,191 @@
+"""Measure packs and backfilling as the site reports them: `python docs/measure_packs.py` prints the tables.
+
+The workloads of P3 §6.2.2, ten for each aimed I/O load, on 1, 3 and 5 I/O nodes. Every figure is a ratio to first-fit
+with list-fifo on the same workload; means are geometric. Takes about ten minutes. Draws the pictures of the page, too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from statistics import fmean, geometric_mean
+from unittest.mock import patch
+
+from penstock import Scenario, generate, load, pack
+from penstock import packing as module
+from penstock.mapping.backfill import Backfill
+from penstock.packing import Packing
+from penstock.report.pack_plot import packing_figure
+from penstock.report.plots import save_figure
+from penstock.report.theme import COLOURS, INK, theme
+from penstock.sharing.exclusive import ranked
+
+ALPHAS = (0.5, 0.75, *map(float, range(1, 11)))
+SEEDS = range(10)
+NODES = (1, 3, 5)
+POLICIES = (
+    "list-fifo", "list-most-remaining", "list-stretch", "list-shortest-io", "fair-share", "greedy-yield", "set-10"
+)  # fmt: skip
+PICTURES = Path(__file__).parent / "pictures"
+EXAMPLE = Path(__file__).parent.parent / "examples" / "pack-night.yaml"
+
+Row = dict[str, float]
+Run = Callable[[Scenario, int], Packing]
+
+
+class LongestFirst(Backfill):
+    """The queue of the first idea: by time alone."""
+
+    def __init__(self, seconds, io, processors, room, nodes, sensitivity):  # type: ignore[no-untyped-def]
+        super().__init__(seconds, io, processors, room, nodes, sensitivity)
+        self.queue = ranked(-seconds)
+
+
+class NoPromise(Backfill):
+    """Anyone who fits may pass."""
+
+    def _promise(self, job, now):  # type: ignore[no-untyped-def]
+        return None
+
+
+class FirstIdea(NoPromise, LongestFirst):
+    """Both: what backfilling was before it was measured."""
+
+
+def main() -> None:
+    """All tables and pictures."""
+    draw_example()
+    mappings: dict[str, Run] = {
+        "S = 1": lambda scenario, nodes: pack(scenario, 1, io_nodes=nodes),
+        "S = alpha": lambda scenario, nodes: pack(scenario, "alpha", io_nodes=nodes),
+        "backfill": lambda scenario, nodes: pack(scenario, backfill=True, io_nodes=nodes),
+    }
+    measured = measure(mappings)
+    print_by_alpha(measured)
+    draw_by_alpha(measured)
+    print_means("rules of backfilling", measure(dict(rules())), by_width=True)
+    print_means("S of backfilling", measure({f"{s:g}": sensitive(s) for s in (1, 1.25, 1.4, 1.5, 1.6, 1.75, 2, 3)}))
+    print_means("sharing", measure(dict(shared())))
+
+
+def rules() -> Iterator[tuple[str, Run]]:
+    """Backfilling with and without what we added."""
+    for rule in (FirstIdea, LongestFirst, NoPromise, Backfill):
+
+        def run(scenario: Scenario, nodes: int, rule: type[Backfill] = rule) -> Packing:
+            with patch.object(module, "Backfill", rule):
+                return pack(scenario, backfill=True, io_nodes=nodes)
+
+        yield rule.__name__, run
+
+
+def sensitive(sensitivity: float) -> Run:
+    """Backfilling with another S."""
+    return lambda scenario, nodes: pack(scenario, sensitivity, backfill=True, io_nodes=nodes)
+
+
+def shared() -> Iterator[tuple[str, Run]]:
+    """Every mapping under several policies."""
+    for name, given in {"first-fit": "inf", "S = 1": 1, "backfill": None}.items():
+        for policy in POLICIES:
+
+            def run(scenario: Scenario, nodes: int, given=given, policy=policy) -> Packing:  # type: ignore[no-untyped-def]
+                return pack(scenario, given, io_nodes=nodes, sharing=policy, backfill=given is None)
+
+            yield f"{name}, {policy}", run
+
+
+def measure(runs: dict[str, Run]) -> dict[str, dict[tuple[int, float], list[Row]]]:
+    """For every run, number of I/O nodes and load: one row per workload."""
+    found: dict[str, dict[tuple[int, float], list[Row]]] = {name: {} for name in runs}
+    for alpha in ALPHAS:
+        for seed in SEEDS:
+            scenario = generate("packs", seed, alpha=alpha)
+            for nodes in NODES:
+                base = pack(scenario, "inf", io_nodes=nodes)
+                for name, run in runs.items():
+                    found[name].setdefault((nodes, alpha), []).append(row(run(scenario, nodes), base))
+        print(f"load {alpha:g} done", file=sys.stderr)
+    return found
+
+
+def row(packing: Packing, base: Packing) -> Row:
+    """One run against first-fit, and how long jobs of each width wait, as shares of the makespan."""
+    row = {key: getattr(packing, key) / getattr(base, key) for key in ("makespan", "max_stretch", "mean_stretch")}
+    if packing.mean_pack_max_stretch and base.mean_pack_max_stretch:
+        row["pack_stretch"] = packing.mean_pack_max_stretch / base.mean_pack_max_stretch
+    row["above_bound"] = packing.makespan / packing.bound
+    widest = max(packing.jobs, key=lambda job: job.nodes)
+    row["before_widest"] = fmean(job.start < widest.start for job in packing.jobs)
+    for name, low, high in (("narrow", 0, 1 / 64), ("middle", 1 / 64, 1 / 8), ("wide", 1 / 8, 2)):
+        if starts := [job.start for job in packing.jobs if low <= job.nodes / packing.processors < high]:
+            row[name] = fmean(starts) / packing.makespan
+    return row
+
+
+def mean(rows: Iterable[Row], key: str) -> float:
+    """Geometric for ratios, plain for shares; no number if no row has it."""
+    values = [row[key] for row in rows if key in row]
+    shares = ("before_widest", "narrow", "middle", "wide")
+    return (fmean(values) if key in shares else geometric_mean(values)) if values else float("nan")
+
+
+def print_by_alpha(measured: dict[str, dict[tuple[int, float], list[Row]]]) -> None:
+    """Makespan and stretch for each load."""
+    for key in ("makespan", "max_stretch", "mean_stretch", "pack_stretch"):
+        for nodes in NODES:
+            print(f"\n{key}, R = {nodes}")
+            for name, by_place in measured.items():
+                cells = [f"{mean(by_place[nodes, alpha], key):.2f}" for alpha in ALPHAS]
+                print(f"| {name} |", " | ".join([*cells, f"{mean(everything(by_place, nodes), key):.3f}"]), "|")
+
+
+def print_means(title: str, measured: dict[str, dict[tuple[int, float], list[Row]]], by_width: bool = False) -> None:
+    """Means over all loads."""
+    keys = ["makespan", "above_bound", "max_stretch", "mean_stretch", "pack_stretch"]
+    keys += ["before_widest", "narrow", "middle", "wide"] if by_width else []
+    for nodes in NODES:
+        print(f"\n{title}, R = {nodes}:", ", ".join(keys))
+        for name, by_place in measured.items():
+            print(f"| {name} |", " | ".join(f"{mean(everything(by_place, nodes), key):.3f}" for key in keys), "|")
+
+
+def everything(by_place: dict[tuple[int, float], list[Row]], nodes: int) -> list[Row]:
+    """The rows of all loads."""
+    return [each for (count, _), rows in by_place.items() if count == nodes for each in rows]
+
+
+def draw_example() -> None:
+    """The bundled night, in packs and backfilled."""
+    night = load(EXAMPLE)
+    save_figure(packing_figure(pack(night)), PICTURES / "packs-night.svg")
+    save_figure(packing_figure(pack(night, backfill=True)), PICTURES / "packs-backfill.svg")
+
+
+def draw_by_alpha(measured: dict[str, dict[tuple[int, float], list[Row]]]) -> None:
+    """Makespan and worst stretch against the load."""
+    with theme():
+        from matplotlib.figure import Figure  # noqa: PLC0415
+
+        figure = Figure(figsize=(9.5, 5.2), layout="constrained")
+        panels = figure.subplots(2, len(NODES), sharex=True, sharey="row")
+        for key, line in zip(("makespan", "max_stretch"), panels, strict=True):
+            for nodes, axes in zip(NODES, line, strict=True):
+                for colour, (name, by_place) in zip(COLOURS, measured.items(), strict=False):
+                    values = [mean(by_place[nodes, alpha], key) for alpha in ALPHAS]
+                    axes.plot(ALPHAS, values, color=colour, marker="o", markersize=3, label=name)
+                axes.axhline(1.0, color=INK, linewidth=0.8, linestyle="--", label="first-fit")
+                axes.set_ylim(0.0, 1.3)
+            line[0].set_ylabel(f"{key.replace('_', ' ')} / first-fit's")
+        for nodes, axes in zip(NODES, panels[0], strict=True):
+            axes.set_title(f"{nodes} I/O node{'s' if nodes > 1 else ''}")
+        for axes in panels[1]:
+            axes.set_xlabel("I/O load α aimed at")
+        handles, names = panels[0][0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower left", ncols=len(names))
+        save_figure(figure, PICTURES / "packs-comparison.svg")
+
+
+if __name__ == "__main__":
+    main()
