@@ -27,6 +27,7 @@ NODES = (1, 3, 5)
 POLICIES = (
     "list-fifo", "list-most-remaining", "list-stretch", "list-shortest-io", "fair-share", "greedy-yield", "set-10"
 )  # fmt: skip
+SHARES = ("wait", "wait_of_wide", "before_widest")
 PICTURES = Path(__file__).parent / "pictures"
 EXAMPLE = Path(__file__).parent.parent / "examples" / "pack-night.yaml"
 
@@ -42,6 +43,14 @@ class LongestFirst(Backfill):
         self.queue = ranked(-seconds)
 
 
+class WidestFirst(Backfill):
+    """The queue by processors."""
+
+    def __init__(self, seconds, io, processors, room, nodes, sensitivity):  # type: ignore[no-untyped-def]
+        super().__init__(seconds, io, processors, room, nodes, sensitivity)
+        self.queue = ranked(-processors, -seconds)
+
+
 class NoPromise(Backfill):
     """Anyone who fits may pass."""
 
@@ -54,35 +63,43 @@ class FirstIdea(NoPromise, LongestFirst):
 
 
 def main() -> None:
-    """All tables and pictures."""
-    draw_example()
-    mappings: dict[str, Run] = {
-        "S = 1": lambda scenario, nodes: pack(scenario, 1, io_nodes=nodes),
-        "S = alpha": lambda scenario, nodes: pack(scenario, "alpha", io_nodes=nodes),
-        "backfill": lambda scenario, nodes: pack(scenario, backfill=True, io_nodes=nodes),
-    }
-    measured = measure(mappings)
-    print_by_alpha(measured)
-    draw_by_alpha(measured)
-    print_means("rules of backfilling", measure(dict(rules())), by_width=True)
-    print_means("S of backfilling", measure({f"{s:g}": sensitive(s) for s in (1, 1.25, 1.4, 1.5, 1.6, 1.75, 2, 3)}))
-    print_means("sharing", measure(dict(shared())))
+    """All tables and pictures, or those that are named."""
+    tables = {"mappings": mappings, "rules": rules, "sensitivities": sensitivities, "sharing": shared}
+    for title in sys.argv[1:] or tables:
+        measured = measure(dict(tables[title]()))
+        print_means(title, measured)
+        if title == "mappings":
+            print_by_alpha(measured)
+            draw_by_alpha(measured)
+            draw_example()
+
+
+def mappings() -> Iterator[tuple[str, Run]]:
+    """The packs of P3 and backfilling."""
+    yield "S = 1", lambda scenario, nodes: pack(scenario, 1, io_nodes=nodes)
+    yield "S = alpha", lambda scenario, nodes: pack(scenario, "alpha", io_nodes=nodes)
+    yield "backfill", lambda scenario, nodes: pack(scenario, backfill=True, io_nodes=nodes)
+
+
+def sensitivities() -> Iterator[tuple[str, Run]]:
+    """Backfilling with other S."""
+    for sensitivity in (1, 1.25, 1.4, 1.5, 1.6, 1.75, 2, 3):
+
+        def run(scenario: Scenario, nodes: int, sensitivity: float = sensitivity) -> Packing:
+            return pack(scenario, sensitivity, backfill=True, io_nodes=nodes)
+
+        yield f"{sensitivity:g}", run
 
 
 def rules() -> Iterator[tuple[str, Run]]:
     """Backfilling with and without what we added."""
-    for rule in (FirstIdea, LongestFirst, NoPromise, Backfill):
+    for rule in (FirstIdea, LongestFirst, NoPromise, WidestFirst, Backfill):
 
         def run(scenario: Scenario, nodes: int, rule: type[Backfill] = rule) -> Packing:
             with patch.object(module, "Backfill", rule):
                 return pack(scenario, backfill=True, io_nodes=nodes)
 
         yield rule.__name__, run
-
-
-def sensitive(sensitivity: float) -> Run:
-    """Backfilling with another S."""
-    return lambda scenario, nodes: pack(scenario, sensitivity, backfill=True, io_nodes=nodes)
 
 
 def shared() -> Iterator[tuple[str, Run]]:
@@ -111,24 +128,22 @@ def measure(runs: dict[str, Run]) -> dict[str, dict[tuple[int, float], list[Row]
 
 
 def row(packing: Packing, base: Packing) -> Row:
-    """One run against first-fit, and how long jobs of each width wait, as shares of the makespan."""
+    """One run against first-fit, and how long jobs wait for their start, as shares of the makespan."""
     row = {key: getattr(packing, key) / getattr(base, key) for key in ("makespan", "max_stretch", "mean_stretch")}
     if packing.mean_pack_max_stretch and base.mean_pack_max_stretch:
         row["pack_stretch"] = packing.mean_pack_max_stretch / base.mean_pack_max_stretch
     row["above_bound"] = packing.makespan / packing.bound
-    widest = max(packing.jobs, key=lambda job: job.nodes)
-    row["before_widest"] = fmean(job.start < widest.start for job in packing.jobs)
-    for name, low, high in (("narrow", 0, 1 / 64), ("middle", 1 / 64, 1 / 8), ("wide", 1 / 8, 2)):
-        if starts := [job.start for job in packing.jobs if low <= job.nodes / packing.processors < high]:
-            row[name] = fmean(starts) / packing.makespan
+    by_width = sorted(packing.jobs, key=lambda job: -job.nodes)
+    row["before_widest"] = fmean(job.start < by_width[0].start for job in packing.jobs)
+    row["wait"] = fmean(job.start for job in by_width) / packing.makespan
+    row["wait_of_wide"] = fmean(job.start for job in by_width[: len(by_width) // 10]) / packing.makespan
     return row
 
 
 def mean(rows: Iterable[Row], key: str) -> float:
     """Geometric for ratios, plain for shares; no number if no row has it."""
     values = [row[key] for row in rows if key in row]
-    shares = ("before_widest", "narrow", "middle", "wide")
-    return (fmean(values) if key in shares else geometric_mean(values)) if values else float("nan")
+    return (fmean(values) if key in SHARES else geometric_mean(values)) if values else float("nan")
 
 
 def print_by_alpha(measured: dict[str, dict[tuple[int, float], list[Row]]]) -> None:
@@ -141,10 +156,9 @@ def print_by_alpha(measured: dict[str, dict[tuple[int, float], list[Row]]]) -> N
                 print(f"| {name} |", " | ".join([*cells, f"{mean(everything(by_place, nodes), key):.3f}"]), "|")
 
 
-def print_means(title: str, measured: dict[str, dict[tuple[int, float], list[Row]]], by_width: bool = False) -> None:
+def print_means(title: str, measured: dict[str, dict[tuple[int, float], list[Row]]]) -> None:
     """Means over all loads."""
-    keys = ["makespan", "above_bound", "max_stretch", "mean_stretch", "pack_stretch"]
-    keys += ["before_widest", "narrow", "middle", "wide"] if by_width else []
+    keys = ["makespan", "above_bound", "max_stretch", "mean_stretch", "pack_stretch", *SHARES]
     for nodes in NODES:
         print(f"\n{title}, R = {nodes}:", ", ".join(keys))
         for name, by_place in measured.items():

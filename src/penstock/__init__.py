@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.decision import decide
     from penstock.errors import PenstockError
+    from penstock.exact import optimum
     from penstock.metrics.result import Result
     from penstock.model import Scenario, load, save
+    from penstock.packing import pack
     from penstock.runs import compare, simulate
     from penstock.schedule import follow
     from penstock.workloads import generate
@@ -30,11 +32,26 @@ _HOME = {
     "follow": "schedule",
     "generate": "workloads",
     "load": "model",
+    "optimum": "exact",
+    "pack": "packing",
     "save": "model",
     "simulate": "runs",
 }
 
-__all__ = ["PenstockError", "Result", "Scenario", "compare", "decide", "follow", "generate", "load", "save", "simulate"]
+__all__ = [
+    "PenstockError",
+    "Result",
+    "Scenario",
+    "compare",
+    "decide",
+    "follow",
+    "generate",
+    "load",
+    "optimum",
+    "pack",
+    "save",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,8 @@ from penstock.cli.compare import compare
 from penstock.cli.decide import decide
 from penstock.cli.demo import demo
 from penstock.cli.generate import generate
+from penstock.cli.optimum import optimum
+from penstock.cli.pack import pack
 from penstock.cli.policies import policies
 from penstock.cli.simulate import simulate
 from penstock.errors import PenstockError
@@ -26,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (demo, simulate, compare, decide, generate, policies):
+for command in (demo, simulate, compare, optimum, pack, decide, generate, policies):
     app.command()(command)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from penstock.cli.options import Follow, Html, Json, Noise, Plot, ScenarioFile, Seed, SharingList
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import Follow, Html, Json, Noise, Plot, ScenarioFile, Seed, SharingList, TimeLimit
 
 
 def compare(
@@ -14,15 +18,23 @@ def compare(
     json: Json = False,
     plot: Plot = None,
     html: Html = None,
+    optimum: Annotated[
+        bool, typer.Option("--optimum", help="Find the exact optimum, too, and the ratios to it.")
+    ] = False,
+    time_limit: TimeLimit = "60 s",
 ) -> None:
     """Run SCENARIO under each sharing policy and show how close each comes to what is possible."""
-    from penstock.cli.running import run_all  # noqa: PLC0415
+    from penstock.cli.running import find_optimum, run_all  # noqa: PLC0415
     from penstock.cli.show import check_outputs, print_comparison, print_json, write_comparison  # noqa: PLC0415
 
     check_outputs(plot, html)
+    best = find_optimum(scenario, noise, seed, time_limit) if optimum else None
     results = run_all(scenario, sharing, follow, noise, seed, timeline=html is not None)
+    if best:
+        results = best.judged(results)
     write_comparison(results, scenario.name, plot, html)
     if json:
-        print_json({"scenario": str(scenario), "runs": [result.to_dict() for result in results]})
+        found = {"optimum": best.to_dict()} if best else {}
+        print_json({"scenario": str(scenario), **found, "runs": [result.to_dict() for result in results]})
     else:
         print_comparison(results, scenario.name, plot, html)

@@ -24,5 +24,10 @@ Noise = Annotated[
     typer.Option(metavar="X", help="Every phase times 1 ± X at random, instead of the scenario's noise.  [0 to 1]"),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Draw the noise anew, instead of the scenario's seed.")]
+ScheduleFile = Annotated[
+    Path | None,
+    typer.Option("--schedule", metavar="FILE", help="Write when every operation starts and ends: .csv or .parquet."),
+]
+TimeLimit = Annotated[str, typer.Option(metavar="TIME", help="How long to look for the exact optimum: 30, 5 min, 1 h.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png, .svg or .pdf.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a report that needs no network.")]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from penstock import runs
 from penstock.cli.foreign import foreign_code
@@ -10,9 +12,13 @@ from penstock.cli.meter import Meter
 from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model import Scenario, load
+from penstock.model.units import Refusal, quantity
 from penstock.schedule import follow
 from penstock.sharing import Sharing
 from penstock.sharing.catalogue import find, known_names, split_names
+
+if TYPE_CHECKING:
+    from penstock.exact import Optimum
 
 
 def run_one(file: Path, sharing: str | Sharing, noise: float | None, seed: int | None, *, timeline: bool) -> Result:
@@ -48,6 +54,26 @@ def run_all(
             meter.show(name, _fraction(scenario, now), f"{events:,} events")
 
         return runs.compare(scenario, policies, timeline=timeline, progress=progress)
+
+
+def find_optimum(file: Path, noise: float | None, seed: int | None, time_limit: str) -> Optimum:
+    """The exact optimum of the scenario in `file`."""
+    from penstock.exact import optimum  # noqa: PLC0415 - has a kernel of its own
+
+    try:
+        seconds = quantity(time_limit, "seconds")
+    except Refusal as refusal:
+        raise InvalidOption(f"--time-limit {refusal}") from None
+    scenario = disturbed(load(file), noise, seed)
+    begun = time.monotonic()
+    with Meter() as meter:
+        meter.show("starting from the known orders")
+
+        def progress(makespan: float, bound: float) -> None:
+            gap = f"{makespan:.6g} s, bound {bound:.6g} s, gap {1 - bound / makespan:.2%}"
+            meter.show("optimum", min(1.0, (time.monotonic() - begun) / seconds) if seconds else None, gap)
+
+        return optimum(scenario, seconds, progress=progress)
 
 
 def disturbed(scenario: Scenario, noise: float | None, seed: int | None) -> Scenario:

@@ -12,12 +12,16 @@ from penstock.cli.meter import Meter
 from penstock.files import check_place
 from penstock.metrics.result import Result
 from penstock.report.html import write_report
+from penstock.report.optimum import optimum_table, optimum_words
 from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
 from penstock.report.summary import summary_lines
 from penstock.report.table import as_json, comparison_table, run_table
+from penstock.schedule import check_schedule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from penstock.exact import Optimum
 
 PIPE_WIDTH = 120
 
@@ -59,8 +63,19 @@ def write_comparison(results: Sequence[Result], name: str, plot: Path | None, ht
             write_report(html, name, results)
 
 
-def check_outputs(plot: Path | None, html: Path | None = None) -> None:
+def print_optimum(best: Optimum, *written: Path | None) -> None:
+    """The exact optimum, what it means, and the files that came with it."""
+    console = output()
+    console.print(optimum_table(best))
+    console.print(optimum_words(best), highlight=False)
+    _say_written(console, *written)
+
+
+def check_outputs(plot: Path | None, html: Path | None = None, schedule: Path | None = None) -> None:
     """Refuse a file that could not be written before the work is done, not after."""
+    if schedule:
+        check_schedule(schedule)
+        check_place(schedule)
     if plot:
         figure_kind(plot)
     for path in filter(None, (plot, html)):

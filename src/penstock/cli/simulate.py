@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from penstock.cli.options import Follow, Json, Noise, Plot, ScenarioFile, Seed
+from penstock.cli.options import Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
 
 Sharing = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="A name from `penstock policies`, or my_policy.py:function.  [fair-share]"),
-]
-Schedule = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write when every operation starts and ends: .csv or .parquet.")
 ]
 
 
@@ -24,7 +20,7 @@ def simulate(
     follow: Follow = None,
     noise: Noise = None,
     seed: Seed = None,
-    schedule: Schedule = None,
+    schedule: ScheduleFile = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -32,17 +28,13 @@ def simulate(
     from penstock.cli.running import run_one  # noqa: PLC0415
     from penstock.cli.show import check_outputs, draw, print_json, print_run  # noqa: PLC0415
     from penstock.errors import InvalidOption  # noqa: PLC0415
-    from penstock.files import check_place  # noqa: PLC0415
     from penstock.report.plots import run_figure  # noqa: PLC0415
-    from penstock.schedule import check_schedule, save_schedule, schedule_of  # noqa: PLC0415
     from penstock.schedule import follow as following  # noqa: PLC0415
+    from penstock.schedule import save_schedule, schedule_of  # noqa: PLC0415
 
     if follow and sharing is not None:
         raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")
-    check_outputs(plot)
-    if schedule:
-        check_schedule(schedule)
-        check_place(schedule)
+    check_outputs(plot, schedule=schedule)
     policy = following(follow) if follow else "fair-share" if sharing is None else sharing
     result = run_one(scenario, policy, noise, seed, timeline=bool(plot or schedule))
     if schedule and result.timeline:

@@ -52,11 +52,16 @@ class Result:
     bound_interval: float  # the tighter one: every operation within its earliest start and deadline
     distance_to_bound: float | None  # 1 - min_yield / best valid bound
     applications: tuple[ApplicationResult, ...]
+    # Only where the exact optimum was sought: the makespan over that of the best exclusive schedule known, and over
+    # what no exclusive schedule can beat. The two are one if it was proved.
+    ratio_to_optimum: float | None = None
+    ratio_to_bound: float | None = None
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form, without the timeline."""
-        plain = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("applications", "timeline")
-        }
+        """The JSON form, without the timeline, and without the ratios to an optimum that nobody sought."""
+        left_out = ["applications", "timeline"]
+        if self.ratio_to_optimum is None:
+            left_out += ["ratio_to_optimum", "ratio_to_bound"]
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in left_out}
         return plain | {"applications": [application.to_dict() for application in self.applications]}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -15,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def optimum_table(best: Optimum) -> Table:
-    """Makespan, bound and gap, and how much better than the order that the search began from."""
+    """Makespan, bound and gap, and how much longer the order takes that the search began from."""
     times = time_scale(best.heuristic.makespan)
-    start = f"{times.show(best.heuristic.makespan)}, {best.heuristic.sharing}"
-    table = Table(box=box.SIMPLE, show_header=False, show_edge=False, padding=(0, 1))
+    longer = percent(best.heuristic.makespan / best.makespan - 1)
     rows = {
         "makespan": times.show(best.makespan),
         "bound": times.show(best.bound),
         "gap": f"{percent(best.gap)}, {'proved optimal' if best.optimal else 'not proved'}",
-        "best known order": f"{start} ({percent(best.heuristic.makespan / best.makespan - 1)} longer)",
+        "began from": f"{times.show(best.heuristic.makespan)}, {best.heuristic.sharing} ({longer} longer)",
         "search": duration(best.seconds),
     }
+    table = Table.grid(padding=(0, 2))
     for name, value in rows.items():
         table.add_row(name, Text(value))
     return table
@@ -33,7 +32,6 @@ def optimum_table(best: Optimum) -> Table:
 
 def optimum_words(best: Optimum) -> str:
     """What was found, in one sentence, and what it does not say."""
-    scope = "Policies that share the bandwidth or interrupt may still be faster."
     if best.optimal:
         found = "No schedule that serves one operation at a time, without interrupting it, ends earlier."
     else:
@@ -41,4 +39,4 @@ def optimum_words(best: Optimum) -> str:
             "Time ran out before a proof: the shortest schedule that serves one operation at a time ends between the "
             "bound and the makespan; a longer --time-limit may narrow this."
         )
-    return f"{found} {scope}"
+    return f"{found} Policies that share the bandwidth or interrupt may still be faster."

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.packing import Packing
 
 _SHOWN_NAMES = 6
+_WIDE = 79
 
 
 def packing_table(packing: Packing) -> Table:
@@ -25,7 +26,7 @@ def packing_table(packing: Packing) -> Table:
 def packings_table(packings: Mapping[str, Packing]) -> Table:
     """One row per mapping."""
     rows = list(packings.values())
-    table = _table(f"{_machine(rows[0])}, {rows[0].sharing}")
+    table = _table(f"{rows[0].sharing}, on {_machine(rows[0])}")
     table.add_column("mapping")
     for heading in ("packs", "makespan", "max\nstretch", "mean\nstretch", "exec", "delay", "idle"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -71,8 +72,7 @@ def packings_lines(packings: Mapping[str, Packing]) -> list[str]:
 def packing_words(packing: Packing) -> str:
     """What was done, in a line."""
     how = f"S = {packing.sensitivity:g}" if isinstance(packing.sensitivity, float) else _WORDS[packing.sensitivity]
-    kind = "packs" if packing.packs else "backfilling"
-    return f"{_machine(packing)}: {kind}, {how}, {packing.sharing}"
+    return f"{'packs' if packing.packs else 'backfilling'}, {how}, {packing.sharing}, on {_machine(packing)}"
 
 
 _WORDS = {"inf": "first-fit", "alpha": "S = alpha"}
@@ -80,7 +80,7 @@ _WORDS = {"inf": "first-fit", "alpha": "S = alpha"}
 
 def _machine(packing: Packing) -> str:
     nodes = f"{packing.io_nodes} I/O node{'s' if packing.io_nodes > 1 else ''} of {packing.processors:,} processors"
-    return f"{nodes}, I/O load α = {packing.alpha:.3g}"
+    return f"{nodes} (α = {packing.alpha:.3g})"
 
 
 def _packs(packing: Packing) -> Table:
@@ -125,5 +125,10 @@ def _jobs(packing: Packing) -> Table:
 
 def _table(title: str) -> Table:
     return Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0)
+        title=Text(title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        min_width=min(len(title), _WIDE),
     )

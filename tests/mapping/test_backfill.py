@@ -1,0 +1,127 @@
+"""The rule of backfilling against itself written plainly, on made-up ends."""
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.mapping.backfill import Backfill
+
+ROOM = 8
+
+
+class Plain:
+    """The same rule: lists, sums anew at every look, no short cuts."""
+
+    def __init__(self, seconds, io, processors, nodes, sensitivity):
+        self.seconds, self.processors = seconds, processors
+        self.demand = [io[i] / seconds[i] for i in range(len(seconds))]
+        self.most = sensitivity + 1e-9
+        weight = [seconds[i] + processors[i] * seconds[i] / ROOM + io[i] for i in range(len(seconds))]
+        self.queue = sorted(range(len(seconds)), key=lambda i: (-weight[i], i))
+        self.running = [{} for _ in range(nodes)]
+
+    def fits(self, job, others):
+        if not others:
+            return True
+        together = [*others, job]
+        return sum(self.processors[i] for i in together) <= ROOM and sum(self.demand[i] for i in together) <= self.most
+
+    def opening(self, job, node, now):
+        """When, and who else is there then."""
+        others = sorted(self.running[node], key=self.running[node].get)
+        time = now
+        while not self.fits(job, others):
+            time = max(now, self.running[node][others.pop(0)])
+        return time, node, others
+
+    def start(self, nodes, now):
+        started, promise = [], None
+        for job in list(self.queue):
+            able = [node for node in nodes if self.fits(job, self.running[node])]
+            if promise:
+                time, reserved, others, head = promise
+                short = now + self.seconds[job] <= time
+                if not short and not self.fits(job, [*others, head]):
+                    able = [node for node in able if node != reserved]
+            if able:
+                node = min(able, key=self.fullness)
+                if promise and node == promise[1] and not short:
+                    promise[2].append(job)
+                self.running[node][job] = now + self.seconds[job]
+                self.queue.remove(job)
+                started.append((job, node))
+            elif not promise:
+                openings = [self.opening(job, node, now) for node in range(len(self.running))]
+                promise = (*min(openings, key=lambda each: each[0]), job)
+        return started
+
+    def fullness(self, node):
+        own = self.running[node]
+        return sum(self.demand[i] for i in own), sum(self.processors[i] for i in own), node
+
+
+@st.composite
+def batches(draw):
+    """Numbers that add up exactly, so that both ways to sum them agree."""
+    count = draw(st.integers(1, 14))
+    every = {"min_size": count, "max_size": count}
+    seconds = draw(st.lists(st.sampled_from([1.0, 2.0, 4.0, 8.0, 16.0]), **every))
+    shares = draw(st.lists(st.sampled_from([0.0, 0.125, 0.25, 0.5, 0.75]), **every))
+    processors = draw(st.lists(st.integers(1, ROOM), **every))
+    late = draw(st.lists(st.sampled_from([1.0, 1.0, 1.25, 2.0, 3.5]), **every))
+    return np.array(seconds), np.array(seconds) * shares, np.array(processors), late
+
+
+@given(batches(), st.integers(1, 3), st.sampled_from([0.5, 1.0, 1.5, math.inf]))
+def test_the_rule(batch, nodes, sensitivity):
+    seconds, io, processors, late = batch
+    rule = Backfill(seconds, io, processors, ROOM, nodes, sensitivity)
+    plain = Plain(seconds.tolist(), io.tolist(), processors.tolist(), nodes, sensitivity)
+    ends, seen = [], []
+
+    def decide(asked, now):
+        started = rule.start(asked, now)
+        assert started == plain.start(asked, now)
+        for job, node in started:
+            ends.append((now + seconds[job] * late[job], node, job))
+            seen.append(job)
+        check_limits(rule, sensitivity)
+
+    decide(range(nodes), 0.0)
+    while ends:
+        now, node, job = min(ends)
+        ends.remove((now, node, job))
+        rule.end(node, [job])
+        del plain.running[node][job]
+        decide([node], now)
+    assert sorted(seen) == list(range(len(late)))
+    assert rule.queue.size == 0
+
+
+def check_limits(rule, sensitivity):
+    for node, own in enumerate(rule.running):
+        jobs = list(own)
+        assert rule.processors[jobs].sum() == rule.used[node] <= ROOM
+        assert abs(rule.demand[jobs].sum() - rule.load[node]) < 1e-12
+        assert rule.load[node] <= sensitivity or len(jobs) == 1
+        assert own or not rule.queue.size  # no node stands empty while a job waits
+
+
+def test_narrow_jobs_do_not_keep_a_wide_one_waiting():
+    """Without its promise the wide job would see the narrow ones pass, two by two, to the last."""
+    seconds = np.array([20.0, 16.0, *[11.0] * 6])
+    processors = np.array([5, 8, *[3] * 6])
+    rule = Backfill(seconds, np.zeros(8), processors, ROOM, 1, 1.5)
+    assert rule.queue[:2].tolist() == [0, 1]
+    assert rule.start([0], 0.0) == [(0, 0), (2, 0)]  # over before the wide one can start
+    rule.end(0, [2])
+    assert rule.start([0], 11.0) == []  # another would be over after it
+    rule.end(0, [0])
+    assert rule.start([0], 20.0) == [(1, 0)]
+
+
+def test_the_start_is_spread_over_the_nodes():
+    rule = Backfill(np.full(4, 8.0), np.array([4.0, 2.0, 2.0, 4.0]), np.ones(4, np.int64), ROOM, 2, 1.5)
+    assert rule.start([0, 1], 0.0) == [(0, 0), (3, 1), (1, 0), (2, 1)]
