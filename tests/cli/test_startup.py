@@ -17,7 +17,7 @@ import pytest
 import penstock as package
 from cli.user import command, environment
 
-HEAVY = {"numba", "numpy", "scipy", "matplotlib", "pyarrow", "pydantic", "yaml"}
+HEAVY = {"numba", "numpy", "scipy", "matplotlib", "ortools", "pyarrow", "pydantic", "yaml"}
 COMPILING = "penstock: compiling kernels (once; later runs load them) …\n"
 
 
