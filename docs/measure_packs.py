@@ -1,7 +1,8 @@
 """Measure packs and backfilling as the site reports them: `python docs/measure_packs.py` prints the tables.
 
 The workloads of P3 §6.2.2, ten for each aimed I/O load, on 1, 3 and 5 I/O nodes. Every figure is a ratio to first-fit
-with list-fifo on the same workload; means are geometric. Takes about ten minutes. Draws the pictures of the page, too.
+with list-fifo on the same workload; means are geometric. Takes a quarter of an hour, and draws the pictures of the
+page, too. Names of tables as arguments (mappings, rules, sensitivities, sharing) measure those only.
 """
 
 from __future__ import annotations

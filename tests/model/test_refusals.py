@@ -39,7 +39,9 @@ VOLUME = 'a volume is a number ≥ 0 or text such as "3.2 TB"'
 ONE_KEY = "a phase has exactly one of the keys compute, read, write, repeat"
 FORM_OF_REPEAT = 'repeat takes a whole number ≥ 1 or "forever"'
 WRITE = "jobs.yaml:7: applications[0].phases[0].write"
-APPLICATION_KEYS = "name, nodes, bandwidth, read_bandwidth, write_bandwidth, release, progress, io_node, profile, phases"
+APPLICATION_KEYS = (
+    "name, nodes, bandwidth, read_bandwidth, write_bandwidth, release, progress, io_node, profile, phases"
+)
 
 REPLACED = [
     ("write: 0.5", "write: -2", f"{WRITE} is -2; {VOLUME}"),

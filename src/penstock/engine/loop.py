@@ -259,10 +259,11 @@ def _pass_ticks(state: State, tick: float, now: float) -> None:
 def _after_instant(chains: Chains, state: State, segments: Segments) -> int:
     """Whether to go on: not when all is over, someone has ended, or there is no room for what may come next."""
     status = BUDGET_SPENT
+    ended = state.counts[ENDED]
+    state.counts[ENDED] = 0
     if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] == 0:
         status = DONE
-    elif state.counts[ENDED] > 0:
-        state.counts[ENDED] = 0
+    elif ended > 0:
         status = SOMEONE_ENDED
     elif 0 < segments.start.size < state.counts[SEGMENTS] + 2 * state.since.size:
         status = ROOM_SPENT

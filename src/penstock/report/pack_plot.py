@@ -11,11 +11,12 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from penstock.report.pack_table import packing_words
-from penstock.report.quantities import duration, fixed, significant, time_scale
+from penstock.report.quantities import duration, fixed
 from penstock.report.theme import FAINT, INK, WAITING, WAITING_PALE, label, theme
+from penstock.report.time_axis import time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def packing_figure(packing: Packing) -> Figure:
             if len(packing.jobs) <= _NAMED_JOBS:
                 _name_jobs(axes, packing, node, top, 0.14 / _height(shown))
         rows[0].set_title(_title(packing))
-        _time_axis(rows[-1], packing.makespan)
+        time_axis(rows[-1], 0.0, packing.makespan)
         _legend(figure, list(rows), packing, top)
         return figure
 
@@ -149,14 +150,6 @@ def _height(rows: int) -> float:
 def _title(packing: Packing) -> str:
     outcome = f"ends after {duration(packing.makespan)}, max stretch {fixed(packing.max_stretch, 2)}"
     return f"{label(packing_words(packing), 90)}\n{outcome}"
-
-
-def _time_axis(axes: Axes, end: float) -> None:
-    scale = time_scale(end)
-    ticks = MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]).tick_values(0.0, end / scale.divisor)
-    axes.set_xticks([tick * scale.divisor for tick in ticks if 0.0 <= tick * scale.divisor <= end])
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value / scale.divisor)))
-    axes.set_xlabel(f"time ({scale.unit})")
 
 
 def _legend(figure: Figure, rows: list[Axes], packing: Packing, top: float) -> None:

@@ -9,11 +9,12 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from penstock.report.bands import Spans, edges, mean_rates, present_shares, spans, time_shares
-from penstock.report.quantities import Scale, fixed, rate_scale, significant, time_scale
+from penstock.report.quantities import fixed, rate_scale, significant
 from penstock.report.theme import COLOURS, COMPUTE, INK, OTHERS, WAITING, WAITING_PALE, label
+from penstock.report.time_axis import time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,8 @@ def draw_run(result: Result, timeline: Timeline) -> Figure:
     upper.set_title(
         f"{label(result.sharing, 60)}: min yield {fixed(result.min_yield)}, efficiency {fixed(result.efficiency)}"
     )
-    _time_axis(lower, timeline)
+    lower.set_xlim(timeline.begin, timeline.end)
+    time_axis(lower, timeline.begin, timeline.end)
     _legend(figure, names, hatched=hatched)
     return figure
 
@@ -170,16 +172,3 @@ def _boxes(row: Ints, start: Floats, stop: Floats) -> list[Floats]:
     low, high = row - _THICKNESS / 2, row + _THICKNESS / 2
     corners = [(start, low), (start, high), (stop, high), (stop, low)]
     return list(np.stack([np.column_stack(corner) for corner in corners], axis=1))
-
-
-def _time_axis(axes: Axes, timeline: Timeline) -> None:
-    scale: Scale = time_scale(timeline.end - timeline.begin)
-    axes.set_xlim(timeline.begin, timeline.end)
-    # Round numbers must be round in the unit that is shown, not in seconds.
-    ticks = MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]).tick_values(
-        timeline.begin / scale.divisor, timeline.end / scale.divisor
-    )
-    inside = [tick * scale.divisor for tick in ticks if timeline.begin <= tick * scale.divisor <= timeline.end]
-    axes.set_xticks(inside)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value / scale.divisor)))
-    axes.set_xlabel(f"time ({scale.unit})")
