@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.sharing.exclusive import ranked
+from penstock.sharing.order import ranked
 from penstock.sharing.view import SAME, Floats, Ints
 
 # Measured: with less the bandwidth of a node runs dry now and then, with more its jobs only wait.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.sharing.exclusive import ranked
+from penstock.sharing.order import ranked
 from penstock.sharing.view import SAME, Floats, Ints
 
 

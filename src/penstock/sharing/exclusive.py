@@ -1,7 +1,7 @@
 """One operation at a time, at its full rate, never interrupted: the ground that the orders of P2 and P3 stand on.
 
-What an order remembers is in `view.memory`. A list that goes by what was announced of each operation holds, for
-application i, the place of its next operation's number at i, and the numbers after them.
+Some lists go by one number per operation, such as how long it takes. Their memory holds all these numbers, one
+application after the other; before them, for each application, the place of the number of its next operation.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ import numpy as np
 
 from penstock.kernels import inlined
 from penstock.sharing.foresight import Foresight
-from penstock.sharing.order import coarse
+from penstock.sharing.order import coarse, ranked, rounded
 from penstock.sharing.view import Floats, Ints, View
-
-_coarse = coarse.py_func  # type: ignore[attr-defined]
 
 
 @inlined
 def goes_on(view: View, rates: Floats) -> bool:
-    """Let whoever is being served go on; whether there is one."""
-    serving = False
+    """Let whoever is being served go on; whether there is one.
+
+    If there are several, because another policy decided before, only the first of the scenario does.
+    """
+    serving = -1
     for row in range(rates.size):
-        if view.rate[row] > 0.0:
-            rates[row] = view.limit[row]
-            serving = True
-    return serving
+        if view.rate[row] > 0.0 and (serving < 0 or view.application[row] < view.application[serving]):
+            serving = row
+    if serving >= 0:
+        rates[serving] = view.limit[serving]
+    return serving >= 0
 
 
 @inlined
@@ -81,19 +83,6 @@ def pass_on(view: View, row: int) -> None:
     view.memory[view.application[row]] += 1.0
 
 
-def ranked(*keys: Floats | Ints) -> Ints:
-    """Applications by rising first key, then the next one; keys within rounding noise tie, ties in scenario order."""
-    columns = [np.array([_coarse(key) for key in column]) for column in keys]
-    return np.lexsort(columns[::-1])
-
-
-def ranks(order: Ints) -> Floats:
-    """For each application, its place in `order`."""
-    places = np.empty(order.size)
-    places[order] = np.arange(order.size)
-    return places
-
-
 def johnson(foresight: Foresight) -> Ints:
     """Johnson's order on the mean iteration (P2, definition 9).
 
@@ -101,5 +90,5 @@ def johnson(foresight: Foresight) -> Ints:
     longest transfer leading.
     """
     work, seconds = foresight.mean_work, foresight.mean_seconds
-    quick = np.array([_coarse(a) <= _coarse(b) for a, b in zip(work, seconds, strict=True)])
-    return ranked(~quick, np.where(quick, work, -seconds))
+    slow = rounded(work) > rounded(seconds)
+    return ranked(slow.astype(np.int64), np.where(slow, -seconds, work))

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from penstock.sharing.exclusive import ranked
 from penstock.sharing.foresight import Foresight
+from penstock.sharing.order import ranked
 from penstock.sharing.plan import keep_to_plan, planned
 from penstock.sharing.policy import sharing
-from penstock.sharing.view import Floats, View
+from penstock.sharing.view import Floats, Ints, View
 
 
 def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
@@ -27,26 +27,32 @@ def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
     order = ranked(-counts, -foresight.mean_work)
     block, height, owner = [], [], []
     place = 0.0
-    for level, application in enumerate(order):
+    for level, application in enumerate(order[counts[order] > 0]):
         if counts[application] == most:
             mine = np.arange(reached)
         else:
-            mine = 1 + (place + np.arange(counts[application])) % (most - 1)
-            mine = mine[mine < reached]
+            mine = 1 + _going_round(place % (most - 1), counts[application], most - 1, reached - 1)
             place += counts[application]
         block.append(mine)
         height.append(np.full(mine.size, level))
         owner.append(np.full(mine.size, application))
+    if not owner:
+        return planned([])
     served = np.lexsort([-np.concatenate(height), np.concatenate(block)])
     return planned(np.concatenate(owner)[served])
 
 
 def _reached(foresight: Foresight) -> int:
-    """How many blocks to build: all, or, with jobs that never end, one more than the slowest of these can reach."""
-    endless = np.isinf(foresight.operations)
-    if not endless.any():
-        return int(foresight.operations.max())
-    return int(np.diff(foresight.first)[endless].min()) + 1
+    """How many blocks to build: inside a window, one more than the slowest of the longest jobs can reach."""
+    longest = foresight.operations == foresight.operations.max()
+    return int(min(foresight.operations.max(), np.diff(foresight.first)[longest].min() + 1))
+
+
+def _going_round(place: float, count: float, room: float, reached: int) -> Ints:
+    """Those below `reached` of `count` places from `place` on, where after `room` of them comes the first again."""
+    onward = np.arange(place, min(place + count, reached))
+    again = np.arange(0, min(place + count - room, reached))
+    return np.concatenate([onward, again]).astype(np.int64)
 
 
 @sharing("hierarchical-round-robin", source="P2 §3.2", prepare=blocks)

@@ -13,5 +13,5 @@ def list_bandwidth(view: View, rates: Floats) -> None:
             age = view.now - view.release[row]
             view.key[row] = view.memory[view.application[row]] / age if age > 0.0 else 0.0
         row = start_first(view, rates)
-        # It will be served to its end before the next decision of ours.
+        # Nobody else starts before it has been served to its end.
         view.memory[view.application[row]] += view.remaining[row] / view.limit[row]

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from penstock.sharing.exclusive import goes_on, johnson, ranks, start_first
+from penstock.sharing.exclusive import goes_on, johnson, start_first
 from penstock.sharing.foresight import Foresight
+from penstock.sharing.order import ranks
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View
 

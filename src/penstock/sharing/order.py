@@ -6,6 +6,7 @@ compared on 30 significant bits; ties go to the earlier posting, then to the ord
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from penstock.kernels import inlined, kernel
@@ -27,6 +28,9 @@ def coarse(key: float) -> float:
     """`key` on 30 significant bits: closer than about 1e-9 is equal; infinities stay what they are."""
     scaled = key * _SPLIT
     return scaled - (scaled - key) if abs(key) < _HUGE else key
+
+
+_coarse = coarse.py_func  # type: ignore[attr-defined]
 
 
 @inlined
@@ -149,3 +153,20 @@ def fill(view: View, rates: Floats) -> None:
         view.key[row] = coarse(view.key[row])
         view.rows[row] = row
     fill_rows(view, rates.size, view.capacity, rates)
+
+
+def rounded(keys: Floats | Ints) -> Floats:
+    """The keys as policies compare them: what differs by rounding noise only is the same."""
+    return np.array([_coarse(key) for key in keys])
+
+
+def ranked(*keys: Floats | Ints) -> Ints:
+    """Applications by rising first key, then the next one; keys within rounding noise tie, ties in scenario order."""
+    return np.lexsort([rounded(column) for column in reversed(keys)])
+
+
+def ranks(order: Ints) -> Floats:
+    """For each application, its place in `order`."""
+    places = np.empty(order.size)
+    places[order] = np.arange(order.size)
+    return places

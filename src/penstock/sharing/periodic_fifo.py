@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from penstock.sharing.exclusive import ranked
 from penstock.sharing.foresight import Foresight
+from penstock.sharing.order import ranked
 from penstock.sharing.policy import sharing
 from penstock.sharing.turns import in_turns, take_turns
 from penstock.sharing.view import Floats, View
