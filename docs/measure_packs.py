@@ -16,9 +16,9 @@ from unittest.mock import patch
 import numpy as np
 
 from penstock import Scenario, generate, load, pack
-from penstock import packing as module
 from penstock.mapping.backfill import Backfill
 from penstock.packing import Packing
+from penstock.packing import running as module
 from penstock.report.pack_plot import packing_figure
 from penstock.report.plots import save_figure
 from penstock.report.theme import COLOURS, INK, theme

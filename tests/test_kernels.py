@@ -26,8 +26,11 @@ from hypothesis import strategies as st
 import penstock
 from penstock import Scenario, kernels, simulate
 from penstock.engine import heap
+from penstock.engine.compile import compile_scenario
+from penstock.engine.run import Execution
 from penstock.kernels import total
 from penstock.sharing import NAMES, Sharing, find, order
+from penstock.sharing.policy import Outlook
 from penstock.sharing.view import View, empty_view
 from reference.policies import quantise
 
@@ -108,8 +111,25 @@ def outcome(scenario: Scenario, policy: Sharing) -> list[float]:
     return [math.inf if number is None else number for number in numbers] + moved
 
 
+def one_after_the_other(scenario: Scenario, policy: Sharing) -> list[float]:
+    """When each application ends if it is admitted as soon as the one before it has ended."""
+    program = compile_scenario(scenario)
+    run = Execution(program, policy, Outlook(0.0, math.inf, 0), held=True)
+    now = 0.0
+    for application in range(len(program.names)):
+        run.admit([application], now)
+        now = run.next_end()
+    return run.completion.tolist()  # type: ignore[no-any-return]
+
+
 def test_every_kernel_does_what_its_python_says() -> None:
     called: set[str] = set()
+    alone = Scenario.from_document(random_document(2))
+    fair_share = find("fair-share")
+    ends = one_after_the_other(alone, fair_share)
+    with in_plain_python(called):
+        again = one_after_the_other(alone, replace(fair_share, decide=fair_share.plain))
+        assert again == pytest.approx(ends, rel=1e-12)
     # A crowd, too: some kernels are for many rows only.
     for document in [random_document(1, applications=30), *map(random_document, range(8))]:
         scenario = Scenario.from_document(document)

@@ -148,3 +148,11 @@ def test_a_plan_of_other_jobs_is_refused():
         simulate(jobs(1), follow(["a", "z"]))
     with pytest.raises(PolicyError, match="3 operations of 'a'; the scenario has 2"):
         simulate(jobs(2), follow(["a"] * 3))
+
+
+def test_operations_too_short_to_have_a_length_are_there():
+    phases = [{"compute": 86400}, {"write": 1e-12}, {"compute": 86400}, {"write": 1}]
+    document = {"version": 1, "platform": {"bandwidth": 1}, "applications": [{"name": "a", "phases": phases}]}
+    schedule = schedule_of(simulate(Scenario.from_document(document), "list-fifo", timeline=True).timeline)
+    assert schedule.operation.tolist() == [0, 1]
+    assert schedule.start.tolist() == [86400.0, 172800.0]

@@ -165,7 +165,7 @@ def _read_parquet(path: Path) -> list[tuple[float, str]]:
     return [
         (_place(order, place, path), _name(name, place, path))
         for place, (order, name, start) in enumerate(zip(places, names, starts, strict=True), start=1)
-        if start is not None
+        if start is not None and start == start  # noqa: PLR0124 - NaN is no start either
     ]
 
 

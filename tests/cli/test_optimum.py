@@ -1,6 +1,7 @@
 """`penstock optimum` and `compare --optimum`, as their users meet them."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -109,6 +110,19 @@ def test_without_ortools(penstock, monkeypatch):
     monkeypatch.setattr(solver, "find_spec", lambda name: None)
     assert "pip install penstock[optimum]" in refusal(penstock("optimum", "all.yaml"))
     assert "pip install penstock[optimum]" in refusal(penstock("compare", "all.yaml", "--optimum"))
+
+
+@pytest.mark.parametrize("command", [["optimum", "all.yaml"], ["compare", "all.yaml", "--optimum"]])
+def test_half_an_ortools(process, folder, command):
+    (folder / "half" / "ortools").mkdir(parents=True)
+    (folder / "half" / "ortools" / "__init__.py").write_text("raise ImportError('half of it is missing')")
+    first = os.pathsep.join([str(folder / "half"), os.environ.get("PYTHONPATH", "")])
+    said = refusal(process(*command, PYTHONPATH=first))
+    assert "ortools is installed but cannot be loaded (half of it is missing)" in said
+
+
+def test_a_time_limit_is_read_even_where_it_is_not_used(penstock):
+    assert "--time-limit is 'soon'" in refusal(penstock("compare", "all.yaml", "--time-limit", "soon"))
 
 
 def test_compare(penstock, mixed):

@@ -117,6 +117,20 @@ def test_compare(penstock, night):
         check_packing(each | {"sensitivity": 1})
 
 
+@pytest.mark.parametrize("more", [[], ["--backfill"], ["--compare"]])
+def test_ignored_releases_are_said(penstock, night, folder, more):
+    (folder / "later.yaml").write_text(NIGHT.replace("{name: c,", "{name: c, release: 5,"))
+    plain, later = (penstock("pack", name, *more).out.splitlines() for name in ("night.yaml", "later.yaml"))
+    said = "Release times are ignored (1 of 5 jobs has one): every job is there from the start."
+    assert later == [*plain, said]
+    records = [parsed(penstock("pack", name, "--json", *more)) for name in ("night.yaml", "later.yaml")]
+    for record in records:
+        for each in record.get("packings", [record]):
+            each["seconds"] = 0
+        record.pop("scenario", None)
+    assert records[0] == records[1]
+
+
 def test_noise_is_drawn_anew(penstock, night):
     makespans = {
         parsed(penstock("pack", "night.yaml", "--json", "--noise", "0.2", "--seed", seed))["makespan"] for seed in "123"
@@ -172,6 +186,7 @@ REFUSED = [
     (["--io-nodes", "0"], "io_nodes is 0; accepted is a whole number from 1 to 10,000"),
     (["--sharing", "nobody"], "no sharing policy named 'nobody'"),
     (["--sharing", "periodic-fifo", "--backfill"], "fixes its order before the run"),
+    (["--sharing", "periodic-fifo", "--compare"], "fixes its order before the run"),
     (["--plot", "night.txt"], "night.txt ends in .txt; a plot is saved as .png, .svg or .pdf"),
     (["--compare", "--backfill"], "--compare runs every mapping; leave --sensitivity, --backfill and --plot out with"),
     (["--compare", "--plot", "night.svg"], "--compare runs every mapping"),

@@ -1,3 +1,6 @@
+import _thread
+import signal
+import threading
 import time
 
 import numpy as np
@@ -6,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exact.brute import chain_sets, shortest
-from penstock.exact.chains import Chain, in_turn, lower_bound, starts, twins
+from penstock.exact import states
+from penstock.exact.chains import Chain, by_posting, complete, in_turn, lower_bound, starts, twins
 from penstock.exact.solver import solve
 from penstock.exact.states import explore, strike_needless
 
@@ -15,6 +19,10 @@ SOME = Chain(1, (2, 3), (4, 5), 6)
 
 def soon():
     return time.monotonic() + 30.0
+
+
+def quiet():
+    pass
 
 
 def any_order(chains):
@@ -32,6 +40,20 @@ def test_an_order_is_kept_even_where_waiting_does_not_pay():
     chains = (Chain(0, (0,), (1,), 0), Chain(0, (5,), (1,), 0))
     assert starts(chains, (1, 0)) == ([[6], [5]], 7)
     assert starts(chains, (0, 1)) == ([[0], [5]], 6)
+
+
+def test_orders_that_lack_an_operation_or_have_one_too_many_are_not_complete():
+    chains = (SOME, SOME._replace(start=0), Chain(0, (), (), 3))
+    assert by_posting(chains) == (1, 0, 1, 0)
+    assert complete(chains, (1, 0, 1, 0))
+    assert not complete(chains, (1, 0, 1))
+    assert not complete(chains, (1, 0, 1, 0, 2))
+    assert not complete(chains, (1, 0, 1, 1))
+
+
+@given(chain_sets())
+def test_the_order_of_posting_is_complete(chains):
+    assert complete(chains, by_posting(chains))
 
 
 @given(chain_sets())
@@ -59,20 +81,20 @@ def test_serving_alike_applications_in_turn_takes_no_longer(chains, chance):
 @given(chain_sets().filter(any_order))
 def test_states_find_the_optimum(chains):
     best = shortest(chains)
-    found = explore(chains, best + 1, 10**6, soon())
+    found = explore(chains, best + 1, 10**6, soon(), quiet)
     assert starts(chains, found.order)[1] == found.bound == best
-    assert explore(chains, best, 10**6, soon()) == (None, best)
+    assert explore(chains, best, 10**6, soon(), quiet) == (None, best)
 
 
 @given(chain_sets(operations=4), st.integers(1, 3))
 def test_a_narrow_walk_never_promises_too_much(chains, width):
     best, above = shortest(chains), starts(chains, any_order(chains))[1] + 1
-    found = explore(chains, above, width, soon())
+    found = explore(chains, above, width, soon(), quiet)
     assert found.bound <= best <= starts(chains, found.order)[1]
 
 
 def test_a_walk_that_runs_out_of_time_knows_nothing():
-    assert explore((SOME, SOME), 100, 10, time.monotonic() - 1.0) == (None, 0)
+    assert explore((SOME, SOME), 100, 10, time.monotonic() - 1.0, quiet) == (None, 0)
 
 
 @given(chain_sets())
@@ -87,6 +109,38 @@ def test_the_solver_has_no_time():
     found = solve((SOME, SOME), (0, 0, 1, 1), 7, time.monotonic() - 1.0, lambda makespan, bound: None)
     assert found.bound >= 7
     assert found.order is None or starts((SOME, SOME), found.order)[1] >= found.bound
+
+
+def long_for_the_solver():
+    """Short loops that meet long ones, and I/O that just fills the storage."""
+    loops = ((61, 9, 40), (173, 21, 14), (29, 5, 80), (137, 20, 18), (89, 11, 27), (47, 7, 50), (113, 13, 21))
+    return tuple(Chain(0, (work,) * count, (io,) * count, 0) for work, io, count in loops)
+
+
+def test_an_interrupt_stops_the_solver():
+    chains, begun = long_for_the_solver(), time.monotonic()
+    timer = threading.Timer(1.0, _thread.interrupt_main)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solve(chains, by_posting(chains), 0, begun + 60.0, lambda makespan, bound: None)
+    finally:
+        timer.cancel()
+    assert time.monotonic() - begun < 20.0
+
+
+def test_the_solver_leaves_the_handling_of_interrupts_alone():
+    solve((SOME, SOME), (0, 0, 1, 1), 0, soon(), lambda makespan, bound: None)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_walk_says_that_it_goes_on(monkeypatch):
+    monkeypatch.setattr(states, "_REPORT_EVERY", 0.0)
+    told = []
+    explore((SOME, SOME), 100, 10, soon(), lambda: told.append(1))
+    assert told
 
 
 @given(

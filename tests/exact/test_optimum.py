@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,11 +10,14 @@ from exact.brute import job, periodic, scenario, shortest
 from penstock import follow, generate, optimum, simulate
 from penstock.errors import InvalidOption
 from penstock.exact import search, solver
-from penstock.exact.chains import chains_of
+from penstock.exact.chains import bicolored
+from penstock.exact.result import Heuristic, Optimum
 from penstock.exact.search import ORDERS
 from penstock.metrics.measure import Study
-from penstock.schedule import load_plan, save_schedule
+from penstock.report.optimum import optimum_words
+from penstock.schedule import load_plan, save_schedule, schedule_of
 
+CALENDAR = 1.7e9  # seconds since 1970, as in the logs of real systems
 LISTS = [name for name in ORDERS if name.startswith("list-")]
 whole_numbers = st.integers(0, 8).map(float)
 any_numbers = st.floats(0.0, 8.0, allow_subnormal=False).map(lambda value: value if value > 1e-3 else 0.0)
@@ -35,7 +41,7 @@ def scenarios(draw, amount, most=3, releases=True):
 
 def check(best, jobs):
     """Everything that must hold of any answer."""
-    chains = chains_of(Study(jobs).program)
+    chains = bicolored(Study(jobs).program)
     truth = shortest(chains)
     assert best.makespan == pytest.approx(truth, rel=1e-6)
     assert best.bound <= best.makespan
@@ -161,11 +167,64 @@ def test_too_little_time_leaves_a_gap():
     assert 1 < run.ratio_to_optimum < run.ratio_to_bound
 
 
+def without_short(run):
+    """The schedule that a run kept to as if its operations of less than a second had left no trace."""
+    kept = schedule_of(run)
+    rows = np.flatnonzero(kept.end - kept.start >= 1.0)
+    columns = ("application", "operation", "posted", "start", "end")
+    return replace(kept, **{name: getattr(kept, name)[rows] for name in columns})
+
+
+def test_orders_that_lack_operations_are_no_schedule(monkeypatch):
+    jobs = scenario(job("a", (5, 0.5), (1, 3), tail=1), job("b", (1, 4), (2, 0.25)), job("c", (9, 0.5)))
+    truth = shortest(bicolored(Study(jobs).program))
+    monkeypatch.setattr(search, "schedule_of", without_short)
+    for limit in (0.0, 30.0):
+        best = optimum(jobs, limit)
+        assert len(best.schedule.order) == 5
+        assert best.makespan == simulate(jobs, follow(best.schedule)).makespan >= truth
+    assert best.makespan == truth
+
+
+@pytest.mark.parametrize("amounts", [1.0, 2**0.5 / 2])
+def test_calendar_time_only_shifts_it(amounts):
+    def jobs(origin):
+        return scenario(
+            job("a", (3 * amounts, 2), (1, 4), tail=7 * amounts, release=origin + 1.5),
+            job("b", (1, amounts), (2, 2), release=origin),
+            job("c", *[(2, 1.5 * amounts)] * 2, release=origin),
+        )
+
+    here, there = optimum(jobs(0.0)), optimum(jobs(CALENDAR))
+    assert (there.start, here.start) == (CALENDAR, 0.0)
+    assert there.makespan - CALENDAR == pytest.approx(here.makespan, abs=1e-6)
+    assert there.bound - CALENDAR == pytest.approx(here.bound, abs=1e-6)
+    assert there.optimal and here.optimal
+    assert there.rounding == here.rounding
+    assert (there.rounding == 0.0) == (amounts == 1.0)
+
+
+def test_the_gap_is_that_of_the_run_not_of_the_calendar():
+    here, there = (
+        Optimum(origin + 10.0, origin + 9.0, origin, 1.0, Heuristic("fcfs", origin + 11.0), 1e-9, False, None)
+        for origin in (0.0, CALENDAR)
+    )
+    assert here.gap == there.gap == 0.1
+    assert not there.optimal
+    assert replace(there, bound=there.makespan).optimal
+
+
+def test_rounding_is_part_of_the_words():
+    exact = optimum(scenario(job("a", (1, 1))))
+    assert "ends earlier." in optimum_words(exact)
+    assert "ends earlier by more than a millionth" in optimum_words(replace(exact, rounding=1e-9))
+
+
 @pytest.mark.timing
 @pytest.mark.parametrize("limit", [0.5, 3.0])
 def test_the_time_limit_is_kept(limit):
     optimum(hard(), 2.0)  # loads the solver
-    assert limit * 0.99 <= optimum(hard(), limit).seconds < limit + 3.0
+    assert limit * 0.9 <= optimum(hard(), limit).seconds < limit + 3.0
 
 
 def test_no_time_at_all_gives_the_best_known_order():
@@ -176,9 +235,24 @@ def test_no_time_at_all_gives_the_best_known_order():
 
 def test_what_is_too_large_for_the_searches_still_has_a_bound(monkeypatch):
     monkeypatch.setattr(search, "MOST_OPERATIONS", 10)
+    monkeypatch.setattr(search, "MOST_FOR_SOLVER", 10)
     monkeypatch.delattr(search, "explore")
     monkeypatch.delattr(search, "solve")
-    assert 0 < optimum(hard()).gap < 0.1
+    best = optimum(hard())
+    assert 0 < best.gap < 0.1
+    assert best.too_large
+    assert "too many operations" in optimum_words(best)
+    assert "--time-limit" not in optimum_words(best)
+
+
+def test_what_is_too_large_for_the_solver_is_still_walked_through(monkeypatch):
+    jobs = generate("chains", seed=0, m=3, n_min=2, n_max=5)
+    monkeypatch.setattr(search, "MOST_FOR_SOLVER", 1)
+    monkeypatch.delattr(search, "solve")
+    best = optimum(jobs)
+    assert best.optimal
+    assert not best.too_large
+    assert "Time ran out" in optimum_words(optimum(hard(), 0.2))
 
 
 @pytest.mark.slow

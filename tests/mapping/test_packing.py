@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -232,6 +233,13 @@ def test_progress_counts_the_jobs():
         assert seen == sorted(seen) and seen[-1] == 2
 
 
+def test_a_comparison_is_refused_before_anything_has_run():
+    seen = []
+    with pytest.raises(PolicyError, match="is decided during it"):
+        compare_packings(scenario(), sharing="periodic-fifo", progress=seen.append)
+    assert seen == []
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_what_the_page_says_of_p3_workloads(seed):
     """With several I/O nodes S = 1 is quicker and calmer than first-fit, and backfilling quicker still."""
@@ -247,3 +255,15 @@ def test_what_the_page_says_of_p3_workloads(seed):
 def test_the_largest_workload_of_p3_in_half_a_second(backfill):
     largest = generate("packs", 1, jobs=100, n_min=1000, n_max=1000, io_nodes=5, alpha=5)
     assert min(pack(largest, backfill=backfill).seconds for _ in range(3)) <= 0.5
+
+
+@pytest.mark.timing
+def test_backfilling_a_thousand_jobs_takes_little_more_than_running_them():
+    many = generate("packs", 1, jobs=1000, n_min=5, n_max=5, io_nodes=5, alpha=2)
+
+    def beyond_the_engine():
+        before = process_time()
+        packing = pack(many, backfill=True)
+        return process_time() - before - packing.seconds
+
+    assert min(beyond_the_engine() for _ in range(3)) <= 0.6

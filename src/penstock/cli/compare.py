@@ -24,11 +24,12 @@ def compare(
     time_limit: TimeLimit = "60 s",
 ) -> None:
     """Run SCENARIO under each sharing policy and show how close each comes to what is possible."""
-    from penstock.cli.running import find_optimum, run_all  # noqa: PLC0415
+    from penstock.cli.running import find_optimum, run_all, time_given  # noqa: PLC0415
     from penstock.cli.show import check_outputs, print_comparison, print_json, write_comparison  # noqa: PLC0415
 
     check_outputs(plot, html)
-    best = find_optimum(scenario, noise, seed, time_limit) if optimum else None
+    seconds = time_given(time_limit)
+    best = find_optimum(scenario, noise, seed, seconds) if optimum else None
     results = run_all(scenario, sharing, follow, noise, seed, timeline=html is not None)
     if best:
         results = best.judged(results)

@@ -15,13 +15,13 @@ def optimum(
     plot: Plot = None,
 ) -> None:
     """Find the shortest schedule of SCENARIO that serves one operation at a time, and prove it or bound it."""
-    from penstock.cli.running import find_optimum  # noqa: PLC0415
+    from penstock.cli.running import find_optimum, time_given  # noqa: PLC0415
     from penstock.cli.show import check_outputs, draw, print_json, print_optimum  # noqa: PLC0415
     from penstock.report.plots import run_figure  # noqa: PLC0415
     from penstock.schedule import save_schedule  # noqa: PLC0415
 
     check_outputs(plot, schedule=schedule)
-    best = find_optimum(scenario, noise, seed, time_limit)
+    best = find_optimum(scenario, noise, seed, time_given(time_limit))
     if schedule:
         save_schedule(schedule, best.schedule)
     if plot:

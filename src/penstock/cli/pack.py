@@ -12,6 +12,7 @@ from penstock.cli.options import Json, Noise, Plot, ScenarioFile, Seed, Sharing
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from penstock.model import Scenario
     from penstock.packing import Packing
 
 Sensitivity = Annotated[
@@ -64,14 +65,13 @@ def pack(
         else:
             packing = run(found, sensitivity, io_nodes=io_nodes, sharing=sharing, backfill=backfill, progress=progress)
     if compare:
-        _show_all(packings, scenario, json)
+        _show_all(packings, found, scenario, json)
     else:
-        _show(packing, json, plot)
+        _show(packing, found, json, plot)
 
 
-def _show(packing: Packing, json: bool, plot: Path | None) -> None:
-    from penstock.cli.show import draw, output, print_json  # noqa: PLC0415
-    from penstock.report.pack_table import packing_lines, packing_table  # noqa: PLC0415
+def _show(packing: Packing, scenario: Scenario, json: bool, plot: Path | None) -> None:
+    from penstock.cli.show import draw, print_json, print_packing  # noqa: PLC0415
 
     if plot:
         from penstock.report.pack_plot import packing_figure  # noqa: PLC0415 - loads matplotlib
@@ -79,22 +79,15 @@ def _show(packing: Packing, json: bool, plot: Path | None) -> None:
         draw(packing_figure, packing, plot)
     if json:
         print_json(packing)
-        return
-    console = output()
-    console.print(packing_table(packing))
-    for line in [*packing_lines(packing), *([f"written: {plot}"] if plot else [])]:
-        console.print(line, highlight=False, soft_wrap=True)
+    else:
+        print_packing(packing, scenario, plot)
 
 
-def _show_all(packings: Mapping[str, Packing], scenario: Path, json: bool) -> None:
-    from penstock.cli.show import output, print_json  # noqa: PLC0415
-    from penstock.report.pack_table import packings_lines, packings_table  # noqa: PLC0415
+def _show_all(packings: Mapping[str, Packing], scenario: Scenario, file: Path, json: bool) -> None:
+    from penstock.cli.show import print_json, print_packings  # noqa: PLC0415
 
     if json:
         runs = [{"mapping": name, **packing.to_dict()} for name, packing in packings.items()]
-        print_json({"scenario": str(scenario), "packings": runs})
-        return
-    console = output()
-    console.print(packings_table(packings))
-    for line in packings_lines(packings):
-        console.print(line, highlight=False, soft_wrap=True)
+        print_json({"scenario": str(file), "packings": runs})
+    else:
+        print_packings(packings, scenario)

@@ -56,22 +56,28 @@ def run_all(
         return runs.compare(scenario, policies, timeline=timeline, progress=progress)
 
 
-def find_optimum(file: Path, noise: float | None, seed: int | None, time_limit: str) -> Optimum:
-    """The exact optimum of the scenario in `file`."""
-    from penstock.exact import optimum  # noqa: PLC0415 - has a kernel of its own
-
+def time_given(time_limit: str) -> float:
+    """What `--time-limit` says, in seconds."""
     try:
-        seconds = quantity(time_limit, "seconds")
+        return quantity(time_limit, "seconds")
     except Refusal as refusal:
         raise InvalidOption(f"--time-limit {refusal}") from None
+
+
+def find_optimum(file: Path, noise: float | None, seed: int | None, seconds: float) -> Optimum:
+    """The exact optimum of the scenario in `file`, or what is found in so many seconds."""
+    from penstock.exact import optimum  # noqa: PLC0415 - has a kernel of its own
+    from penstock.exact.result import gap  # noqa: PLC0415
+
     scenario = disturbed(load(file), noise, seed)
+    start = min(application.release for application in scenario.applications)
     begun = time.monotonic()
     with Meter() as meter:
         meter.show("starting from the known orders")
 
         def progress(makespan: float, bound: float) -> None:
-            gap = f"{makespan:.6g} s, bound {bound:.6g} s, gap {1 - bound / makespan:.2%}"
-            meter.show("optimum", min(1.0, (time.monotonic() - begun) / seconds) if seconds else None, gap)
+            found = f"{makespan:.6g} s, bound {bound:.6g} s, gap {gap(makespan, bound, start):.2%}"
+            meter.show("optimum", min(1.0, (time.monotonic() - begun) / seconds) if seconds else None, found)
 
         return optimum(scenario, seconds, progress=progress)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from penstock.files import check_place
 from penstock.metrics.result import Result
 from penstock.report.html import write_report
 from penstock.report.optimum import optimum_table, optimum_words
+from penstock.report.pack_table import packing_lines, packing_table, packings_lines, packings_table, release_lines
 from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
 from penstock.report.summary import summary_lines
 from penstock.report.table import as_json, comparison_table, run_table
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from penstock.exact import Optimum
+    from penstock.model import Scenario
+    from penstock.packing import Packing
 
 PIPE_WIDTH = 120
 
@@ -71,6 +74,21 @@ def print_optimum(best: Optimum, *written: Path | None) -> None:
     _say_written(console, *written)
 
 
+def print_packing(packing: Packing, scenario: Scenario, *written: Path | None) -> None:
+    """One packing as a table, what it says in words, and the files that came with it."""
+    console = output()
+    console.print(packing_table(packing))
+    _say(console, [*packing_lines(packing), *release_lines(scenario)])
+    _say_written(console, *written)
+
+
+def print_packings(packings: Mapping[str, Packing], scenario: Scenario) -> None:
+    """Packings of `scenario` side by side, and which was best at what."""
+    console = output()
+    console.print(packings_table(packings))
+    _say(console, [*packings_lines(packings), *release_lines(scenario)])
+
+
 def check_outputs(plot: Path | None, html: Path | None = None, schedule: Path | None = None) -> None:
     """Refuse a file that could not be written before the work is done, not after."""
     if schedule:
@@ -90,7 +108,10 @@ def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
         save_figure(figure(what), path)
 
 
+def _say(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
+
+
 def _say_written(console: Console, *paths: Path | None) -> None:
-    for path in paths:
-        if path:
-            console.print(f"written: {path}", highlight=False, soft_wrap=True)
+    _say(console, (f"written: {path}" for path in paths if path))

@@ -21,7 +21,7 @@ def foresee(scenario: Scenario, program: Program) -> Foresight:
     mean_work, mean_seconds = zip(*(_mean(total) for total in totals), strict=True)
     return Foresight(
         names=program.names,
-        start=program.start - program.begin,
+        start=program.start,
         first=np.cumsum([0] + [chain.volume.size for chain in chains]),
         work=np.concatenate([chain.work for chain in chains]),
         seconds=np.concatenate([chain.volume / chain.limit for chain in chains]),

@@ -135,9 +135,9 @@ def _enter(chains: Chains, state: State, view: View, application: int, operation
 
 
 @inlined
-def _record(segments: Segments, state: State, view: View, row: int, now: float) -> None:
-    """Close the segment of `row` at its present rate."""
-    if segments.start.size > 0 and now > state.segment_start[row]:
+def _record(segments: Segments, state: State, view: View, row: int, now: float, last: bool) -> None:
+    """Close the segment of `row` at its present rate; the last of an operation even if it took no time at all."""
+    if segments.start.size > 0 and (last or now > state.segment_start[row]):
         slot = state.counts[SEGMENTS]
         state.counts[SEGMENTS] = slot + 1
         segments.application[slot] = view.application[row]
@@ -151,7 +151,7 @@ def _record(segments: Segments, state: State, view: View, row: int, now: float) 
 @inlined
 def _complete(chains: Chains, state: State, view: View, segments: Segments, row: int, now: float) -> None:
     """The operation of `row` is over: credit it exactly and go on to what follows."""
-    _record(segments, state, view, row, now)
+    _record(segments, state, view, row, now, True)
     application = view.application[row]
     operation = state.operation[application]
     seconds = chains.volume[operation] / chains.limit[operation]
@@ -207,7 +207,7 @@ def _record_changes(view: View, state: State, segments: Segments, rates: Floats,
     """Close the segments of those whose rate is about to change."""
     for row in range(state.counts[ACTIVE]):
         if rates[row] != view.rate[row]:
-            _record(segments, state, view, row, now)
+            _record(segments, state, view, row, now, False)
 
 
 @kernel(types.int64(_F, _F, _F, _F, types.int64, types.float64, types.float64), forceinline=True)

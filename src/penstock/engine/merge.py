@@ -21,8 +21,11 @@ def merged(program: Program, rows: Sequence[Ints], runs: Sequence[Run]) -> Run:
             values[own] = getattr(run, name)
         return values
 
+    origin = min(run.origin for run in runs)
+    runs = [_counted_from(origin, run) for run in runs]
     timelines = [run.timeline for run in runs if run.timeline is not None]
     return Run(
+        origin=origin,
         end=max(run.end for run in runs),
         events=sum(run.events for run in runs),
         seconds=sum(run.seconds for run in runs),
@@ -32,6 +35,11 @@ def merged(program: Program, rows: Sequence[Ints], runs: Sequence[Run]) -> Run:
         completion=whole("completion"),
         timeline=_merged_timeline(program, rows, timelines) if timelines else None,
     )
+
+
+def _counted_from(origin: float, run: Run) -> Run:
+    later = run.origin - origin
+    return replace(run, origin=origin, end=run.end + later, completion=run.completion + later) if later else run
 
 
 def _merged_timeline(program: Program, rows: Sequence[Ints], timelines: Sequence[Timeline]) -> Timeline:

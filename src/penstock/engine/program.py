@@ -56,3 +56,8 @@ class Program(NamedTuple):
     def windowed(self) -> bool:
         """Whether the run stops at `end` instead of going to completion."""
         return bool(np.isfinite(self.end))
+
+    @property
+    def origin(self) -> float:
+        """Where the clock of a run starts: at the beginning of the window, or with the first application."""
+        return self.begin if self.windowed else float(self.start.min())

@@ -40,8 +40,9 @@ MOST_TICKS = 1e9
 
 @dataclass(frozen=True)
 class Run:
-    """What happened to each application. Times count from the beginning of the run, so that no digit is lost."""
+    """What happened to each application. Times count from `origin`, so that no digit is lost."""
 
+    origin: float
     end: float
     events: int
     seconds: float
@@ -86,12 +87,15 @@ class Execution:
         held: bool = False,
     ) -> None:
         self.program, self.policy = program, policy
-        self.chains, self.state = chains_of(program, held), initial_state(program, held)
-        if held and foresight is not None:
-            foresight = foresight._replace(start=np.full(len(program.names), np.inf))
-        self.view = initial_view(program, policy, foresight)
-        self.rates = np.zeros(len(program.names))
         self.tick = _tick(policy, outlook, program)
+        self.origin = _origin(program, self.tick)
+        self.chains = chains_of(program, self.origin, held)
+        self.state = initial_state(program, self.origin, held)
+        if foresight is not None:
+            start = np.full(len(program.names), np.inf) if held else foresight.start - self.origin
+            foresight = foresight._replace(start=start)
+        self.view = initial_view(program, self.origin, policy, foresight)
+        self.rates = np.zeros(len(program.names))
         self.decide = first_class(policy) if policy.compiled else _idle
         self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
         self.recorded: list[Segments] = []
@@ -136,7 +140,7 @@ class Execution:
             self._keep_segments()
         elif status in (loop.STALLED, loop.REFUSED):
             raise PolicyError(self._refusal(status))
-        if progress is not None:
+        if progress is not None and status != loop.DONE:
             progress(self._time, int(self.state.counts[EVENTS]))
         return status
 
@@ -170,8 +174,8 @@ class Execution:
 
     @property
     def _time(self) -> float:
-        """The scenario's time; the loop counts from the beginning."""
-        return self.program.begin + float(self.state.clock[NOW])
+        """The scenario's time; the loop counts from the origin."""
+        return self.origin + float(self.state.clock[NOW])
 
     def _refusal(self, status: int) -> str:
         if status == loop.STALLED:
@@ -202,6 +206,7 @@ class Execution:
         transferred[active] += moved
         io_seconds[active] += moved / view.limit[rows]
         return Run(
+            self.origin,
             end,
             int(state.counts[EVENTS]),
             self.seconds,
@@ -236,13 +241,13 @@ class Execution:
             names=program.names,
             capacity=program.capacity,
             begin=program.begin,
-            end=program.begin + end,
+            end=self.origin + end,
             started=program.start,
-            stopped=program.begin + np.where(np.isnan(state.completion), end, state.completion),
+            stopped=self.origin + np.where(np.isnan(state.completion), end, state.completion),
             application=application,
             operation=operation - program.first[application],
-            start=program.begin + start,
-            stop=program.begin + stop,
+            start=self.origin + start,
+            stop=self.origin + stop,
             rate=rate,
             cut=cut,
         )
@@ -262,12 +267,19 @@ def _tick(policy: Sharing, outlook: Outlook, program: Program) -> float:
     return float(seconds)
 
 
+def _origin(program: Program, tick: float) -> float:
+    """Where the clock starts; ticks without a window count from 0, so the last of them before the first start."""
+    if program.windowed or tick == 0.0:
+        return program.origin
+    return float(np.floor(program.origin / tick) * tick)
+
+
 def _longest(program: Program) -> float:
     """How long a run may take: the window, or everything one after the other."""
     if program.windowed:
         return program.end - program.begin
     alone = program.work.sum() + program.tail.sum() + (program.volume / program.limit).sum()
-    return float(program.start.max() + alone)
+    return float(program.start.max() - program.origin + alone)
 
 
 @kernel(DECIDE)

@@ -69,18 +69,18 @@ STATE = types.NamedTuple([_I] + [_F] * 8 + [_I, _F, _F, _I], State)
 SEGMENTS_TYPE = types.NamedTuple([_I, _I, _F, _F, _F], Segments)
 
 
-def chains_of(program: Program, watching: bool) -> Chains:
-    """The numbers of a program, with times counted from its beginning.
+def chains_of(program: Program, origin: float, watching: bool) -> Chains:
+    """The numbers of a program, with times counted from `origin`.
 
     What is "the same instant" is relative to the time that has passed, so it must not depend on the calendar: at the
     seconds since 1970 a billionth is more than a second.
     """
     return Chains(
         capacity=program.capacity,
-        end=program.end - program.begin,
+        end=program.end - origin,
         nodes=program.nodes,
-        release=program.release - program.begin,
-        start=program.start - program.begin,
+        release=program.release - origin,
+        start=program.start - origin,
         first=program.first,
         work=program.work,
         volume=program.volume,
@@ -91,7 +91,7 @@ def chains_of(program: Program, watching: bool) -> Chains:
     )
 
 
-def initial_state(program: Program, held: bool) -> State:
+def initial_state(program: Program, origin: float, held: bool) -> State:
     """Nothing has happened; every application waits for its release, or, `held`, to be admitted."""
     m = len(program.names)
     order = np.argsort(program.start, kind="stable")  # a sorted array is a heap
@@ -104,7 +104,7 @@ def initial_state(program: Program, held: bool) -> State:
         completion=np.full(m, np.nan),
         iterations=np.zeros(m),
         iteration_seconds=np.zeros(m),
-        heap_time=program.start[order] - program.begin,
+        heap_time=program.start[order] - origin,
         heap_application=order.astype(np.int64),
         segment_start=np.zeros(m),
         clock=np.array([0.0, 1.0]),
@@ -112,11 +112,11 @@ def initial_state(program: Program, held: bool) -> State:
     )
 
 
-def initial_view(program: Program, policy: Sharing, foresight: Foresight | None) -> View:
+def initial_view(program: Program, origin: float, policy: Sharing, foresight: Foresight | None) -> View:
     """Room for every application to be active at once."""
     m = len(program.names)
     blank = empty_view(m, policy.settings_array(), policy.initial_memory(m, foresight))
-    return blank._replace(end=program.end - program.begin, capacity=program.capacity)
+    return blank._replace(end=program.end - origin, capacity=program.capacity)
 
 
 def no_segments() -> Segments:

@@ -7,6 +7,7 @@ whole numbers of some unit: everything here works on both.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Generic, NamedTuple, TypeVar
@@ -50,13 +51,13 @@ Chains = tuple[Chain[N], ...]
 Order = tuple[int, ...]  # whose operation is served first, second, …
 
 
-def chains_of(program: Program) -> Chains[float]:
-    """The applications of a compiled scenario, noise included: what really runs."""
+def bicolored(program: Program, origin: float = 0.0) -> Chains[float]:
+    """The applications of a compiled scenario, noise included: what really runs; their starts count from `origin`."""
     seconds = program.volume / program.limit
     slices = [slice(*edges) for edges in zip(program.first[:-1], program.first[1:], strict=True)]
     return tuple(
         Chain(
-            float(program.start[i]),
+            float(program.start[i]) - origin,
             tuple(program.work[own].tolist()),
             tuple(seconds[own].tolist()),
             float(program.tail[i]),
@@ -76,6 +77,16 @@ def starts(chains: Chains[N], order: Sequence[int]) -> tuple[list[list[N]], N]:
         found[i].append(start)
         free = ends[i] = start + chain.io[k]
     return found, max(end + chain.tail for end, chain in zip(ends, chains, strict=True))
+
+
+def by_posting(chains: Chains[N]) -> Order:
+    """The order in which operations would be posted if every application ran alone."""
+    return tuple(i for _, i in sorted((posted, i) for i, chain in enumerate(chains) for posted in chain.posted))
+
+
+def complete(chains: Chains[N], order: Sequence[int]) -> bool:
+    """Whether every operation of every application has its place in the order."""
+    return Counter(order) == Counter({i: len(chain.io) for i, chain in enumerate(chains)})
 
 
 def lower_bound(chains: Chains[N]) -> N:

@@ -12,6 +12,11 @@ from penstock.schedule import Schedule, schedule_of
 TOLERANCE = 1e-6  # where durations had to be rounded
 
 
+def gap(makespan: float, bound: float, start: float) -> float:
+    """By which share of its length a schedule that begins at `start` could still be shortened, at most."""
+    return (makespan - bound) / (makespan - start) if makespan > bound else 0.0
+
+
 @dataclass(frozen=True)
 class Heuristic:
     """The order that the search began from."""
@@ -30,20 +35,22 @@ class Optimum:
 
     makespan: float
     bound: float  # no such schedule has a lower makespan
+    start: float  # when the first application starts: makespan and bound are compared from there on
     seconds: float  # that the search took
     heuristic: Heuristic
     rounding: float  # seconds: durations were rounded down to multiples of it; 0: nothing was rounded
+    too_large: bool  # more time would not have helped: there are too many operations to search any further
     run: Result = field(compare=False, repr=False)  # that schedule, with its timeline
 
     @property
     def optimal(self) -> bool:
         """Whether there is no better schedule: proved, to within a millionth if durations had to be rounded."""
-        return self.makespan <= self.bound * (1.0 + (TOLERANCE if self.rounding else 0.0))
+        return self.gap <= (TOLERANCE if self.rounding else 0.0)
 
     @property
     def gap(self) -> float:
-        """By which share of its makespan the schedule could still be shortened, at most."""
-        return 1.0 - self.bound / self.makespan
+        """By which share of its length the schedule could still be shortened, at most."""
+        return gap(self.makespan, self.bound, self.start)
 
     @property
     def schedule(self) -> Schedule:

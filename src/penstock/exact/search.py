@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 from penstock.engine.program import Program
 from penstock.errors import InvalidOption
-from penstock.exact.chains import Order, chains_of, lower_bound, starts
+from penstock.exact.chains import Order, bicolored, by_posting, complete, lower_bound, starts
 from penstock.exact.integers import whole
 from penstock.exact.result import Heuristic, Optimum
-from penstock.exact.solver import need_solver, solve
+from penstock.exact.solver import MOST_FOR_SOLVER, need_solver, solve
 from penstock.exact.states import GAVE_UP, MOST_APPLICATIONS, Found, explore
 from penstock.metrics.measure import Study
 from penstock.metrics.result import Result
@@ -33,7 +33,7 @@ ORDERS = (
     "periodic-most-remaining",
     "hierarchical-round-robin",
 )
-MOST_OPERATIONS = 20_000  # beyond, even to set up a search takes longer than anyone waits
+MOST_OPERATIONS = 20_000  # beyond, even the narrowest walk through the states takes longer than anyone waits
 # How many states are kept, or 0 for the solver, and the share of the time that this may take.
 _STAGES = ((100, 1 / 8), (1_000, 1 / 8), (0, 1 / 20), (10_000, 1 / 4), (100_000, 1 / 2), (0, 1.0))
 
@@ -62,18 +62,23 @@ def optimum(scenario: Scenario, time_limit: float = 60.0, *, progress: Progress 
     begun = time.monotonic()
     deadline = begun + time_limit
     runs = compare(scenario, orders, timeline=True)
-    searches = [_Search(part.program, runs, progress) for part in Study(scenario).parts]
+    study = Study(scenario)
+    origin = float(study.program.start.min())
+    searches = [_Search(part.program, origin, runs, progress) for part in study.parts]
     for search in sorted(searches, key=lambda each: each.makespan, reverse=True):
         # The longest I/O node first: what ends before its bound need not be any better.
         search.improve(deadline, max(each.bound for each in searches))
     first = min(runs, key=_makespan)
+    bound = max(search.bound for search in searches)
     order = [name for search in searches for name in search.names]
     return Optimum(
-        makespan=max(search.makespan for search in searches),
-        bound=max(search.bound for search in searches),
+        makespan=origin + max(search.makespan for search in searches),
+        bound=origin + bound,
+        start=origin,
         seconds=time.monotonic() - begun,
         heuristic=Heuristic(first.sharing, _makespan(first)),
         rounding=max(search.rounding for search in searches),
+        too_large=any(search.too_large for search in searches if search.makespan > bound),
         run=simulate(scenario, in_order(order, "optimum"), timeline=True),
     )
 
@@ -84,14 +89,19 @@ def _makespan(run: Result) -> float:
 
 
 class _Search:
-    """The best schedule so far of applications that share one bandwidth. Makespans and bounds here are in seconds."""
+    """The best schedule so far of applications that share one bandwidth.
 
-    def __init__(self, program: Program, runs: Sequence[Result], progress: Progress | None) -> None:
-        self.program, self.progress = program, progress
-        self.chains = chains_of(program)
+    Makespans and bounds here are in seconds from `origin`, the earliest start of all: calendar time would leave few
+    digits for the run itself.
+    """
+
+    def __init__(self, program: Program, origin: float, runs: Sequence[Result], progress: Progress | None) -> None:
+        self.program, self.origin, self.progress = program, origin, progress
+        self.chains = bicolored(program, origin)
         self.order: Order = ()
         self.makespan = float("inf")
-        orders = [self._order_of(run) for run in runs]
+        self.too_large = False
+        orders = self._orders(runs)
         horizon = min(starts(self.chains, order)[1] for order in orders)
         self.whole = whole(self.chains, horizon)
         self.least = lower_bound(self.whole.chains)
@@ -115,20 +125,22 @@ class _Search:
 
     def improve(self, deadline: float, enough: float) -> None:
         """Look for better schedules and bounds until the makespan is `enough`, or proved optimal, or time is up."""
-        if len(self.order) > MOST_OPERATIONS:
-            return
         total = deadline - time.monotonic()
-        few = len(self.chains) <= MOST_APPLICATIONS
+        solvable = len(self.order) <= MOST_FOR_SOLVER
+        walkable = few = len(self.chains) <= MOST_APPLICATIONS and len(self.order) <= MOST_OPERATIONS
         for width, share in _STAGES:
-            stop = min(deadline, time.monotonic() + share * total)
+            # A walk leaves time to the solver, if that can make use of it.
+            stop = min(deadline, time.monotonic() + share * total) if solvable else deadline
             if self._units() <= self.least or self.makespan <= enough or time.monotonic() >= stop:
                 break
-            if width == 0:
+            if width == 0 and solvable:
                 self._take(solve(self.whole.chains, self.order, self.least, stop, self._report))
-            elif few:
-                found = explore(self.whole.chains, self._units(), width, stop)
+            elif width and walkable:
+                found = explore(self.whole.chains, self._units(), width, stop, self._report_again)
                 self._take(found)
-                few = found != GAVE_UP  # a wider walk would come no further
+                walkable = found != GAVE_UP  # a wider walk would come no further
+        unproved = self._units() > self.least
+        self.too_large = unproved and not solvable and (not few or time.monotonic() < deadline)
 
     def _take(self, found: Found) -> None:
         """Keep what is better."""
@@ -138,14 +150,22 @@ class _Search:
             makespan = self.whole.seconds(units) if self.whole.exact else starts(self.chains, found.order)[1]
             if makespan < self.makespan:
                 self.order, self.makespan = found.order, makespan
-        self._report(self._units(), self.least)
+        self._report_again()
 
     def _units(self) -> int:
         return starts(self.whole.chains, self.order)[1]
 
+    def _report_again(self) -> None:
+        self._report(self._units(), self.least)
+
     def _report(self, makespan: int, bound: int) -> None:
         if self.progress:
-            self.progress(self.whole.seconds(makespan), self.whole.seconds(bound))
+            self.progress(self.origin + self.whole.seconds(makespan), self.origin + self.whole.seconds(bound))
+
+    def _orders(self, runs: Sequence[Result]) -> list[Order]:
+        """The orders that runs kept to, if any is of use: one without some operation is of no schedule."""
+        found = (self._order_of(run) for run in runs)
+        return [order for order in found if complete(self.chains, order)] or [by_posting(self.chains)]
 
     def _order_of(self, run: Result) -> Order:
         """In which order a run served the applications of this search."""

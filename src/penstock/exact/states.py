@@ -12,6 +12,7 @@ found is then a good one, and the least bound of what was dropped tells how much
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from penstock.kernels import kernel
 
 MOST_APPLICATIONS = 60  # beyond, even a narrow walk takes too long
 _MOST_CELLS = 5_000_000  # of a layer, every state of which may lead to as many as there are applications: 0.5 GB
+_REPORT_EVERY = 0.2  # seconds
 NEVER = np.iinfo(np.int64).max // 4
 
 
@@ -51,12 +53,13 @@ class _Layer(NamedTuple):
         return _Layer(*(column[rows] for column in self))
 
 
-def explore(chains: Chains[int], below: int, width: int, deadline: float) -> Found:
+def explore(chains: Chains[int], below: int, width: int, deadline: float, report: Callable[[], None]) -> Found:
     """Look for a schedule that ends before `below`, keeping `width` states; at the deadline (monotonic) give up.
 
-    If `bound` of what is found equals the makespan, or `below` when there is no order, that is the optimum.
+    If `bound` of what is found equals the makespan, or `below` when there is no order, that is the optimum. `report` is
+    called now and then: it is still going on.
     """
-    return _Exploration(chains, below, width).finish(deadline)
+    return _Exploration(chains, below, width).finish(deadline, report)
 
 
 class _Exploration:
@@ -81,12 +84,17 @@ class _Exploration:
         self.hash = np.random.default_rng(0).integers(1, 2**62, len(chains)) | 1
         self.dropped = below
 
-    def finish(self, deadline: float) -> Found:
+    def finish(self, deadline: float, report: Callable[[], None]) -> Found:
         """Walk to the end, or until no state is left that may end before `below`."""
         layer, trail = self._first(), []
+        reported = time.monotonic()
         for _ in range(self.length.sum()):
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 return GAVE_UP
+            if now > reported + _REPORT_EVERY:
+                report()
+                reported = now
             layer = self._narrowed(self._distinct(self._next(layer)))
             if not layer.bound.size:
                 return Found(None, self.dropped)

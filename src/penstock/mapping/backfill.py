@@ -54,9 +54,9 @@ class Backfill:
         asked = np.asarray(nodes)
         promise: Promise | None = None
         started = []
-        for job, hopeful in zip(self.queue.tolist(), self._hopeful(asked).tolist(), strict=True):
-            if promise is not None and not hopeful:
-                continue
+        waiting = self.queue
+        while waiting.size:
+            job, waiting = int(waiting[0]), waiting[1:]
             node = self._choose(job, asked, promise, now)
             if node is not None:
                 promise = self._kept(promise, job, node, now)
@@ -64,6 +64,11 @@ class Backfill:
                 started.append((job, node))
             elif promise is None:
                 promise = self._promise(job, now)
+            else:
+                continue
+            if promise is not None:
+                # Room only shrinks from here on, so who finds none now need not be asked again.
+                waiting = waiting[self._hopeful(waiting, asked, promise, now)]
         self.queue = self.queue[~np.isin(self.queue, [job for job, _ in started])]
         return started
 
@@ -74,20 +79,22 @@ class Backfill:
         left = list(self.running[node])
         self.used[node], self.load[node] = self.processors[left].sum(), self.demand[left].sum()
 
-    def _hopeful(self, nodes: Ints) -> NDArray[np.bool_]:
-        """Who of the queue might find room: a quick look that saves a closer one."""
-        room = self.processors[self.queue] <= self.room - self.used[nodes].min()
-        room &= self.demand[self.queue] <= self.most - self.load[nodes].min()
-        return np.asarray(room | (self.used[nodes].min() == 0))
+    def _fits(self, jobs: int | Ints, used: int | Ints, load: float | Floats) -> NDArray[np.bool_]:
+        """Whether a node with so much in use has room: for one job on many nodes, or for many jobs on one."""
+        room = used + self.processors[jobs] <= self.room
+        room &= load + self.demand[jobs] <= self.most
+        return np.asarray(room | (np.asarray(used) == 0))
 
-    def _fits(self, job: int, nodes: Ints) -> NDArray[np.bool_]:
-        room = self.used[nodes] + self.processors[job] <= self.room
-        room &= self.load[nodes] + self.demand[job] <= self.most
-        return np.asarray(room | (self.used[nodes] == 0))
+    def _hopeful(self, jobs: Ints, nodes: Ints, promise: Promise, now: float) -> NDArray[np.bool_]:
+        """Who might find room: of one node the answer, of several a quick look that saves closer ones."""
+        room = self._fits(jobs, self.used[nodes].min(), self.load[nodes].min())
+        if (nodes == promise.node).all():
+            room &= self._harmless(jobs, promise, now)
+        return room
 
     def _choose(self, job: int, nodes: Ints, promise: Promise | None, now: float) -> int | None:
         """The node for `job`, with the least demand, then the fewest processors in use; None if no one has room."""
-        fitting = nodes[self._fits(job, nodes)]
+        fitting = nodes[self._fits(job, self.used[nodes], self.load[nodes])]
         if promise is not None and not self._harmless(job, promise, now):
             fitting = fitting[fitting != promise.node]
         order = np.lexsort((self.used[fitting], self.load[fitting]))
@@ -98,13 +105,11 @@ class Backfill:
         self.used[node] += self.processors[job]
         self.load[node] += self.demand[job]
 
-    def _harmless(self, job: int, promise: Promise, now: float) -> bool:
-        """Whether `job` on the promised node would leave the promise as it is."""
-        both = [job, promise.job]
-        return self._over_by(promise.time, job, now) or bool(
-            promise.used + self.processors[both].sum() <= self.room
-            and promise.load + self.demand[both].sum() <= self.most
-        )
+    def _harmless(self, jobs: int | Ints, promise: Promise, now: float) -> NDArray[np.bool_]:
+        """Who, started on the promised node, would leave the promise as it is: over by then, or beside it."""
+        used = promise.used + self.processors[promise.job]
+        beside = self._fits(jobs, used, promise.load + self.demand[promise.job])
+        return np.asarray(self._over_by(promise.time, jobs, now) | beside)
 
     def _kept(self, promise: Promise | None, job: int, node: int, now: float) -> Promise | None:
         """The promise, once `job` has been started on `node`."""
@@ -112,8 +117,8 @@ class Backfill:
             return promise
         return promise._replace(used=promise.used + self.processors[job], load=promise.load + self.demand[job])
 
-    def _over_by(self, time: float, job: int, now: float) -> bool:
-        return bool(now + self.seconds[job] <= time * (1.0 + SAME))
+    def _over_by(self, time: float, jobs: int | Ints, now: float) -> NDArray[np.bool_]:
+        return np.asarray(now + self.seconds[jobs] <= time * (1.0 + SAME))
 
     def _promise(self, job: int, now: float) -> Promise:
         return min((self._opening(job, node, now) for node in range(len(self.running))), key=lambda each: each.time)
@@ -122,7 +127,7 @@ class Backfill:
         """When `job` could start on `node` if those running there end as announced, or now if they are late."""
         used, load, time = int(self.used[node]), float(self.load[node]), now
         for other, end in sorted(self.running[node].items(), key=lambda item: item[1]):
-            if used + self.processors[job] <= self.room and load + self.demand[job] <= self.most:
+            if self._fits(job, used, load):
                 break
             time = max(now, end)
             used -= int(self.processors[other])

@@ -111,16 +111,16 @@ def measure(study: Study, sharing: str, run: Run) -> Result:
     """All metrics of one run."""
     program = study.program
     finished = ~np.isnan(run.completion)
-    age = np.where(finished, run.completion, run.end) + (program.begin - program.release)
+    age = np.where(finished, run.completion, run.end) + (run.origin - program.release)
     yields = _yields(program, run, age)
     # What was done before the window is part of the dedicated time.
     stretch = age / (study.alone.listed + program.progress)
-    weight = program.nodes / program.nodes.sum() / run.end
-    completion = program.begin + run.completion
+    end, completion = run.origin + run.end, run.origin + run.completion
+    weight = program.nodes / program.nodes.sum() / (run.end + (run.origin - program.begin))
     best = min(bound for bound in (study.volume_bound, study.interval_bound) if bound is not None)
     return Result(
         sharing=sharing,
-        end=program.begin + run.end,
+        end=end,
         events=run.events,
         seconds=run.seconds,
         min_yield=float(yields.min()),

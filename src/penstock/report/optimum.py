@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def optimum_table(best: Optimum) -> Table:
     """Makespan, bound and gap, and how much longer the order takes that the search began from."""
     times = time_scale(best.heuristic.makespan)
-    longer = percent(best.heuristic.makespan / best.makespan - 1)
+    longer = percent((best.heuristic.makespan - best.makespan) / (best.makespan - best.start))
     rows = {
         "makespan": times.show(best.makespan),
         "bound": times.show(best.bound),
@@ -32,11 +32,12 @@ def optimum_table(best: Optimum) -> Table:
 
 def optimum_words(best: Optimum) -> str:
     """What was found, in one sentence, and what it does not say."""
+    between = "the shortest schedule that serves one operation at a time ends between the bound and the makespan"
     if best.optimal:
-        found = "No schedule that serves one operation at a time, without interrupting it, ends earlier."
+        margin = " by more than a millionth of its length" if best.rounding else ""
+        found = f"No schedule that serves one operation at a time, without interrupting it, ends earlier{margin}."
+    elif best.too_large:
+        found = f"There are too many operations to search for a proof: {between}."
     else:
-        found = (
-            "Time ran out before a proof: the shortest schedule that serves one operation at a time ends between the "
-            "bound and the makespan; a longer --time-limit may narrow this."
-        )
+        found = f"Time ran out before a proof: {between}; a longer --time-limit may narrow this."
     return f"{found} Policies that share the bandwidth or interrupt may still be faster."

@@ -12,6 +12,7 @@ from rich.text import Text
 from penstock.report.quantities import duration, fixed, percent, time_scale
 
 if TYPE_CHECKING:
+    from penstock.model import Scenario
     from penstock.packing import Packing
 
 _SHOWN_NAMES = 6
@@ -67,6 +68,15 @@ def packings_lines(packings: Mapping[str, Packing]) -> list[str]:
         return [f"{soonest} ends first and disturbs its jobs least."]
     price = packings[calmest].makespan / packings[soonest].makespan - 1.0
     return [f"{soonest} ends first; {calmest} disturbs its jobs least and ends {percent(price)} later."]
+
+
+def release_lines(scenario: Scenario) -> list[str]:
+    """A word on release times, if there are any: packings leave them out."""
+    released = sum(application.release > 0.0 for application in scenario.applications)
+    if not released:
+        return []
+    jobs = f"{released:,} of {len(scenario.applications):,} jobs {'has' if released == 1 else 'have'} one"
+    return [f"Release times are ignored ({jobs}): every job is there from the start."]
 
 
 def packing_words(packing: Packing) -> str:

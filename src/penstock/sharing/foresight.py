@@ -30,7 +30,7 @@ class Foresight(NamedTuple):
     """
 
     names: tuple[str, ...]
-    start: Floats  # m: when its first phase starts, seconds since the run began; infinity: not known yet
+    start: Floats  # m: when its first phase starts; infinity: not known yet
     first: Ints  # m + 1: where an application's operations start
     work: Floats  # k: compute seconds right before the operation
     seconds: Floats  # k: the operation alone

@@ -51,7 +51,7 @@ def _reached(foresight: Foresight) -> int:
 def _going_round(place: float, count: float, room: float, reached: int) -> Ints:
     """Those below `reached` of `count` places from `place` on, where after `room` of them comes the first again."""
     onward = np.arange(place, min(place + count, reached))
-    again = np.arange(0, min(place + count - room, reached))
+    again = np.arange(0, max(0.0, min(place + count - room, reached)))
     return np.concatenate([onward, again]).astype(np.int64)
 
 

@@ -1,0 +1,82 @@
+"""The jobs to be mapped as an I/O node sees them, and the I/O nodes they are mapped to."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from penstock.engine.program import Floats
+from penstock.engine.tally import tally
+from penstock.errors import InvalidOption, InvalidScenario
+from penstock.metrics.measure import Study
+from penstock.model import IoNodes, Scenario
+
+MOST_IO_NODES = 10_000
+
+
+class Batch:
+    """The jobs as an I/O node sees them, all there from the start; `io_nodes` overrides how many nodes there are."""
+
+    def __init__(self, scenario: Scenario, io_nodes: int | None) -> None:
+        self.machine = machine = _machine(scenario, io_nodes)
+        self.study = Study(_on_one_node(scenario, machine))
+        self.names = tuple(application.name for application in scenario.applications)
+        self.processors = np.array([application.nodes for application in scenario.applications], dtype=np.int64)
+        rate = machine.bandwidth
+        self.io: Floats = np.array([tally(each.phases, rate, rate).transfer for each in scenario.applications])
+
+    @cached_property
+    def seconds(self) -> Floats:
+        """T_i: how long each takes alone, as announced."""
+        return self.study.foresight.alone()
+
+    @property
+    def real_seconds(self) -> Floats:
+        """How long each takes alone in reality."""
+        return self.study.alone.listed
+
+    @property
+    def alpha(self) -> float:
+        """P3's average I/O occupation, were no processor ever idle."""
+        return float(self.machine.nodes * self.io.sum() / (self.processors @ self.seconds))
+
+    @property
+    def bound(self) -> float:
+        """No schedule ends earlier: the longest job, all processor time, all I/O time."""
+        real = self.study.program
+        computing = float(self.processors @ self.real_seconds) / self.machine.nodes
+        moving = float(real.volume.sum()) / real.capacity
+        return max(float(self.real_seconds.max()), max(computing, moving) / self.machine.count)
+
+
+def _machine(scenario: Scenario, io_nodes: int | None) -> IoNodes:
+    platform = scenario.platform
+    if scenario.window is not None:
+        raise InvalidScenario("the scenario has a window; packs run every job to its end, so leave the window out")
+    machine = platform.io_nodes
+    if machine is None and platform.bandwidth and platform.nodes:
+        machine = IoNodes(count=1, bandwidth=platform.bandwidth, nodes=platform.nodes)
+    if machine is None:
+        raise InvalidScenario(
+            "platform.io_nodes is missing; packs run on I/O nodes, as in "
+            "io_nodes: {count: 3, bandwidth: 20 GB/s, nodes: 128}"
+        )
+    for application in scenario.applications:
+        if application.nodes > machine.nodes:
+            raise InvalidScenario(
+                f"application {application.name!r} needs {application.nodes:,} nodes; an I/O node has {machine.nodes:,}"
+            )
+    if io_nodes is None:
+        return machine
+    if type(io_nodes) is not int or not 1 <= io_nodes <= MOST_IO_NODES:
+        raise InvalidOption(f"io_nodes is {io_nodes!r}; accepted is a whole number from 1 to {MOST_IO_NODES:,}")
+    return machine.model_copy(update={"count": io_nodes})
+
+
+def _on_one_node(scenario: Scenario, machine: IoNodes) -> Scenario:
+    """The same jobs, all there from the start, on a platform that is one I/O node."""
+    platform = scenario.platform.model_copy(update={"bandwidth": machine.bandwidth, "io_nodes": None})
+    anywhere = {"release": 0.0, "io_node": None}
+    jobs = tuple(application.model_copy(update=anywhere) for application in scenario.applications)
+    return scenario.model_copy(update={"platform": platform, "applications": jobs})

@@ -1,0 +1,65 @@
+"""What comes of a mapping: packs, where and when each job ran, and the totals."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Jobs that start together on one I/O node; the node's next pack starts when all of them have ended."""
+
+    jobs: tuple[str, ...]
+    io_node: int
+    start: float
+    end: float
+    max_stretch: float
+    processors: int  # that its jobs use, of those the I/O node has
+    load: float  # L: I/O seconds over the longest time alone, as announced
+
+
+@dataclass(frozen=True)
+class PackedJob:
+    """Where and when a job ran. Its stretch counts from its start: (end - start) / time alone."""
+
+    name: str
+    io_node: int
+    pack: int | None  # place in `Packing.packs`; None when backfilled
+    nodes: int
+    start: float
+    end: float
+    stretch: float
+    io_share: float  # of its time alone, at the full rate of an I/O node
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {name: value for name, value in asdict(self).items() if name != "io_share"}
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Jobs mapped to I/O nodes and run there. Shares are of the processor time until the last job ends."""
+
+    sensitivity: float | str  # as asked: a number, "inf" or "alpha"
+    io_nodes: int
+    processors: int  # that each I/O node has; a pack counts those it uses
+    sharing: str
+    alpha: float  # I/O load of the jobs: processors per I/O node · I/O seconds / processor seconds
+    packs: tuple[Pack, ...]  # none when backfilled
+    makespan: float
+    bound: float  # no schedule can end earlier
+    mean_pack_max_stretch: float | None
+    max_stretch: float
+    mean_stretch: float
+    exec: float  # share of processor time in which jobs compute or transfer
+    delay: float  # in which they wait for I/O
+    idle: float  # in which no job has the processor
+    seconds: float  # CPU time in the engine
+    jobs: tuple[PackedJob, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        packs = [{**asdict(pack), "jobs": list(pack.jobs)} for pack in self.packs]
+        return plain | {"packs": packs, "jobs": [job.to_dict() for job in self.jobs]}
