@@ -30,8 +30,8 @@ Document = dict[str, Any]
 ROUGH = "best-next-event"  # it looks for its optimum by numbers
 ONE_AT_A_TIME = set(ORDERS) - {"best-effort"}
 IDLE_ON_PURPOSE = {ROUGH} | ONE_AT_A_TIME
-# Jobs that nobody has disturbed yet are equal to these, and then the scenario's order counts.
-BY_SCENARIO_ORDER = {"list-lowest-id", "list-bandwidth", "list-stretch"}
+# To the other orders, jobs that nobody disturbed yet, that never end or never compute are equal: the scenario decides.
+BY_SCENARIO_ORDER = ONE_AT_A_TIME - {"list-fifo", "list-longest-io", "list-shortest-io", "periodic-fifo"}
 NAMES_PER_TIME_UNIT = "set-10"  # its sets are powers of ten seconds
 COLUMNS = ("application", "start", "stop", "rate")
 
