@@ -156,3 +156,8 @@ def test_operations_too_short_to_have_a_length_are_there():
     schedule = schedule_of(simulate(Scenario.from_document(document), "list-fifo", timeline=True).timeline)
     assert schedule.operation.tolist() == [0, 1]
     assert schedule.start.tolist() == [86400.0, 172800.0]
+
+
+def test_a_plan_by_name_is_pointed_to_the_option():
+    with pytest.raises(PolicyError, match="--follow FILE"):
+        simulate(jobs(1), "follow(plan.csv)")

@@ -92,6 +92,8 @@ def _split_settings(text: str) -> tuple[str, dict[str, float]]:
     match = re.fullmatch(r"([^()]+)\((.*)\)", text)
     if not match:
         return text, {}
+    if match[1].strip() == "follow":
+        raise PolicyError(f"{text!r} is no policy name; a plan in a file is followed with --follow FILE")
     settings = {}
     for part in filter(str.strip, match[2].split(",")):
         name, _, value = part.partition("=")
