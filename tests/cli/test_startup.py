@@ -1,7 +1,7 @@
 """Nobody waits for what is not used: promises about the start of a command.
 
-Times are the processor time of the command, best of five: on an idle machine that is the time a user waits, and on a
-busy one a test of the wall clock would measure the neighbours.
+Times are the best of five, by the clock or, if less, in processor time: a busy machine makes a command wait for its
+neighbours, and libraries that start threads use more processor time than a user waits.
 """
 
 import json
@@ -10,6 +10,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,11 @@ COMPILING = "penstock: compiling kernels (once; later runs load them) …\n"
 
 
 def seconds(arguments, **changes):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(arguments, capture_output=True, env=environment(**changes), check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    after, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - begun
     assert done.returncode == 0, done.stderr.decode()
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done
+    return min(clock, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime), done
 
 
 def best_of_five(arguments):
