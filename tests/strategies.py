@@ -140,3 +140,48 @@ def crowds(draw: DrawFn, windowed: bool = False, endless: bool = False, exact: b
     counts = draw(st.lists(st.integers(1, 6), min_size=2, max_size=6))
     jobs = [periodic_jobs(f"j{i}", FOREVER if endless else count, exact) for i, count in enumerate(counts)]
     return document | {"applications": [draw(job) for job in jobs]}
+
+
+@st.composite
+def profiles(draw: DrawFn, targets: int, exact: bool) -> dict[int, float]:
+    """Bandwidth by number of targets; some numbers are more than there are, but one can be had."""
+    within = draw(st.just(1) | st.integers(1, targets))
+    counts = {within} | draw(st.sets(st.integers(1, targets + 1), max_size=3))
+    return {count: draw(amounts(0.5, 4, exact)) for count in sorted(counts)}
+
+
+@st.composite
+def striped_applications(draw: DrawFn, name: str, targets: int, exact: bool) -> Document:
+    """An application that may use several targets; its caps mean nothing there."""
+    application: Document = {"name": name, "profile": draw(profiles(targets, exact)), "phases": draw(phases(exact))}
+    if draw(st.integers(0, 3)) == 0:
+        application["phases"] = [{"repeat": draw(st.integers(1, 3)), "phases": application["phases"]}]
+    optional: dict[str, SearchStrategy[Any]] = {
+        "nodes": st.integers(1, 4),
+        "bandwidth": amounts(0.5, 2, exact),
+        "release": amounts(0, 6, exact),
+    }
+    for key in draw(st.sets(st.sampled_from(sorted(optional)))):
+        application[key] = draw(optional[key])
+    return application
+
+
+@st.composite
+def target_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bool = True) -> Document:
+    """A document with up to `most` applications and targets. `limits`: a target may be slower than the others."""
+    targets = draw(st.integers(1, most))
+    names = [f"a{i}" for i in range(draw(st.integers(1, most)))]
+    document: Document = {"version": 1, "platform": {"targets": targets}}
+    document["applications"] = [draw(striped_applications(name, targets, exact)) for name in names]
+    if draw(st.integers(0, 2)) == 0:
+        limit = st.none() | amounts(0.5, 2, exact) if limits else st.none()
+        listed = [(f"t{i}", draw(limit)) for i in range(targets)]
+        document["platform"]["targets"] = [{"name": name, "bandwidth": most} if most else name for name, most in listed]
+    if draw(st.booleans()):
+        used = sum(application.get("nodes", 1) for application in document["applications"])
+        document["platform"]["nodes"] = used + draw(st.integers(0, 4))
+    if draw(st.integers(0, 4)) == 0:
+        document["platform"]["bandwidth"] = draw(amounts(0.5, 4, exact))
+    if draw(st.integers(0, 4)) == 0:
+        document["noise"] = draw(st.sampled_from([0.1, 0.5]))
+    return document | {"seed": draw(st.integers(0, 1000))}

@@ -32,6 +32,7 @@ from penstock.kernels import total
 from penstock.sharing import NAMES, Sharing, find, order
 from penstock.sharing.policy import Outlook
 from penstock.sharing.view import View, empty_view
+from penstock.targets import allocate
 from reference.policies import quantise
 
 finite = st.floats(-1e12, 1e12)
@@ -41,7 +42,7 @@ positive = st.floats(1e-6, 1e12)
 def modules() -> list[ModuleType]:
     """Every module that may hold kernels."""
     found = [kernels]
-    for part in ("engine", "sharing", "metrics"):
+    for part in ("engine", "sharing", "metrics", "allocation"):
         package = importlib.import_module(f"penstock.{part}")
         found += [
             importlib.import_module(f"penstock.{part}.{info.name}") for info in pkgutil.iter_modules(package.__path__)
@@ -71,8 +72,8 @@ def in_plain_python(called: set[str]) -> Iterator[None]:
         return call
 
     plain = {id(kernel): noted(name, kernel.py_func) for name, kernel in dispatchers().items()}
-    for front in (kernels.head, kernels.glance):
-        plain[id(front)] = lambda array, count: array[:count]  # machine code without a Python twin
+    for piece in (kernels.part, kernels.glance):  # machine code without a Python twin
+        plain[id(piece)] = lambda array, start, count: array[start : start + count]
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         for module in modules():
             for name, value in list(vars(module).items()):
@@ -98,6 +99,22 @@ def random_document(seed: int, applications: int | None = None) -> dict[str, Any
     window = {"window": {"begin": 0, "end": draw.uniform(8, 20)}} if seed % 2 else {}
     jobs = [job(index) for index in range(applications or draw.randint(2, 6))]
     return {"version": 1, "platform": {"bandwidth": 1.0}, "applications": jobs, **window}
+
+
+def striped_document(seed: int) -> dict[str, Any]:
+    """The same applications with profiles, on more and on fewer targets than there are applications."""
+    draw = random.Random(seed)
+    document = random_document(2 * seed)
+    for job in document["applications"]:
+        job["profile"] = {count: draw.uniform(0.5, 2) * count**0.7 for count in (1, 2, 3)}
+    return {**document, "platform": {"targets": draw.choice([3, 12])}}
+
+
+def outcome_on_targets(scenario: Scenario, allocation: str, policy: Sharing) -> list[float]:
+    """The numbers of a run on targets."""
+    result = allocate(scenario, allocation, sharing=policy)
+    numbers = [result.load, result.interval, result.machine_idletime, float(result.events)]
+    return numbers + [job.moved for job in result.applications] + [job.io_seconds for job in result.applications]
 
 
 def outcome(scenario: Scenario, policy: Sharing) -> list[float]:
@@ -138,7 +155,15 @@ def test_every_kernel_does_what_its_python_says() -> None:
             for name in NAMES:
                 plain = replace(find(name), decide=find(name).plain)
                 assert outcome(scenario, plain) == pytest.approx(compiled[name], rel=1e-9, abs=1e-12), name
-    ours = {name for name in dispatchers() if not name.endswith("._idle")} - {policy_kernel(name) for name in NAMES}
+    for scenario in map(Scenario.from_document, map(striped_document, range(3))):
+        runs = [("tcpu", find(name)) for name in (*NAMES, "periodic-greedy-yield(delta=0.5)")] + [("mckp", fair_share)]
+        results = [outcome_on_targets(scenario, *run) for run in runs]
+        with in_plain_python(called):
+            for (allocation, policy), result in zip(runs, results, strict=True):
+                plain = replace(policy, decide=policy.plain)
+                again = outcome_on_targets(scenario, allocation, plain)
+                assert again == pytest.approx(result, rel=1e-9, abs=1e-12), (allocation, policy.name)
+    ours = {name for name in dispatchers() if not name.endswith(".idle")} - {policy_kernel(name) for name in NAMES}
     assert called >= ours, f"not called: {sorted(ours - called)}"
 
 
@@ -150,9 +175,16 @@ def policy_kernel(name: str) -> str:
 COMPARE_ALL = """
 import json, sys
 from penstock import Scenario, compare
+from penstock.sharing import NAMES
+from penstock.targets import allocate
 
-for document in json.load(sys.stdin):
+documents, striped = json.load(sys.stdin)
+for document in documents:
     compare(Scenario.from_document(document), timeline=True)
+for document in striped:
+    for name in NAMES:
+        allocate(Scenario.from_document(document), sharing=name)
+    allocate(Scenario.from_document(document), "mckp")
 """
 
 
@@ -161,7 +193,12 @@ def test_no_kernel_reaches_beyond_its_arrays(tmp_path: Path) -> None:
     """Compiled anew with every index checked: unchecked, a wrong one corrupts memory and shows up anywhere."""
     subprocess.run(
         [sys.executable, "-c", COMPARE_ALL],
-        input=json.dumps([random_document(seed, 40 if seed % 10 == 0 else None) for seed in range(200)]),
+        input=json.dumps(
+            [
+                [random_document(seed, 40 if seed % 10 == 0 else None) for seed in range(200)],
+                [striped_document(seed) for seed in range(50)],
+            ]
+        ),
         env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},
         text=True,
         check=True,

@@ -159,20 +159,21 @@ def total(values: NDArray[np.float64], count: int) -> float:
     return result
 
 
-def _front(shown: bool) -> Any:
-    """`array[:count]` for 0 ≤ count ≤ size, without the care a slice takes; only inside kernels."""
+def _part(shown: bool) -> Any:
+    """`array[start : start + count]` inside its bounds, without the care a slice takes; only inside kernels."""
 
-    def front(typing_context: Any, array: Any, count: Any) -> Any:
+    def part(typing_context: Any, array: Any, start: Any, count: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            part = make_array(signature.args[0])(context, builder, arguments[0])
-            part.nitems = arguments[1]
-            part.shape = cgutils.pack_array(builder, [arguments[1]])
-            return part._getvalue()
+            piece = make_array(signature.args[0])(context, builder, arguments[0])
+            piece.data = builder.gep(piece.data, [arguments[1]])
+            piece.nitems = arguments[2]
+            piece.shape = cgutils.pack_array(builder, [arguments[2]])
+            return piece._getvalue()
 
-        return (array.copy(readonly=True) if shown else array)(array, numba.int64), generate
+        return (array.copy(readonly=True) if shown else array)(array, numba.int64, numba.int64), generate
 
-    return intrinsic(front)
+    return intrinsic(part)
 
 
-head = _front(shown=False)
-glance = _front(shown=True)  # the same, to be read only
+part = _part(shown=False)
+glance = _part(shown=True)  # the same, to be read only

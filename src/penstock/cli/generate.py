@@ -20,6 +20,10 @@ Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="A .yaml file (long traces go to Parquet beside it) or .json."),
 ]
+ProfilesFile = Annotated[
+    Path | None,
+    typer.Option("--profiles", metavar="FILE", help="Measured bandwidths, for `targets`: as in --set profiles=FILE."),
+]
 
 _NOT_SETTINGS = {"kind": "the first argument, as in penstock generate synthetic", "seed": "--seed, as in --seed 7"}
 
@@ -29,6 +33,7 @@ def generate(
     settings: Rest = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same workload.")] = 0,
     set_: Setting = None,
+    profiles: ProfilesFile = None,
     output: Output = None,
     json: Json = False,
 ) -> None:
@@ -38,6 +43,8 @@ def generate(
     if kind is None:
         return _list(json)
     given = dict(_split(text) for text in [*(set_ or []), *(settings or [])])
+    if profiles:
+        given["profiles"] = str(profiles)
     with foreign_code():
         scenario = make(kind, seed=seed, **given)
     if output:

@@ -11,6 +11,14 @@ from rich.console import Console
 from penstock.cli.meter import Meter
 from penstock.files import check_place
 from penstock.metrics.result import Result
+from penstock.report.allotment_table import (
+    allotment_lines,
+    allotment_table,
+    allotments_lines,
+    allotments_table,
+    improvement_lines,
+    move_lines,
+)
 from penstock.report.html import write_report
 from penstock.report.optimum import optimum_table, optimum_words
 from penstock.report.pack_table import packing_lines, packing_table, packings_lines, packings_table, release_lines
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from penstock.exact import Optimum
     from penstock.model import Scenario
     from penstock.packing import Packing
+    from penstock.targets import Allotment, Move
 
 PIPE_WIDTH = 120
 
@@ -87,6 +96,26 @@ def print_packings(packings: Mapping[str, Packing], scenario: Scenario) -> None:
     console = output()
     console.print(packings_table(packings))
     _say(console, [*packings_lines(packings), *release_lines(scenario)])
+
+
+def print_allotment(
+    allotment: Allotment, start: Allotment, moves: Sequence[Move] | None = None, *written: Path | None
+) -> None:
+    """Targets given out as a table, what it says in words, what was better than `start`, and who had to move."""
+    console = output()
+    console.print(allotment_table(allotment))
+    _say(console, [*allotment_lines(allotment), *improvement_lines(start, allotment)])
+    if moves is not None:
+        _say(console, move_lines(moves))
+    _say_written(console, *written)
+
+
+def print_allotments(allotments: Sequence[Allotment], *written: Path | None) -> None:
+    """All pairs of policies side by side, and which was best at what."""
+    console = output()
+    console.print(allotments_table(allotments))
+    _say(console, allotments_lines(allotments))
+    _say_written(console, *written)
 
 
 def check_outputs(plot: Path | None, html: Path | None = None, schedule: Path | None = None) -> None:

@@ -13,6 +13,7 @@ from numba import types
 
 from penstock.engine.heap import pop, push
 from penstock.engine.program import Floats
+from penstock.engine.rows import move, move_row, rows_shown, take
 from penstock.engine.state import (
     ACTIVE,
     CHAINS,
@@ -29,40 +30,14 @@ from penstock.engine.state import (
     Segments,
     State,
 )
-from penstock.kernels import glance, head, inlined, kernel
+from penstock.kernels import inlined, kernel, part
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
-
-_F = types.float64[::1]
 
 MOST_IDLE = 1_000_000
 
 # How `run` came to stop.
 DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED, SOMEONE_ENDED = range(7)
-
-
-@inlined
-def _rows_in_use(view: View, now: float, active: int) -> View:
-    """What the policy sees: the first `active` rows of every column."""
-    return View(
-        now,
-        view.begin,
-        view.end,
-        view.capacity,
-        glance(view.application, active),
-        glance(view.nodes, active),
-        glance(view.limit, active),
-        glance(view.remaining, active),
-        glance(view.posted, active),
-        glance(view.release, active),
-        glance(view.progress, active),
-        glance(view.omega, active),
-        glance(view.rate, active),
-        glance(view.settings, view.settings.size),
-        view.memory,
-        head(view.key, active),
-        head(view.rows, active),
-    )
 
 
 @inlined
@@ -89,15 +64,7 @@ def _drop(view: View, state: State, row: int) -> None:
     """Remove a row: the last one takes its place."""
     last = state.counts[ACTIVE] - 1
     state.counts[ACTIVE] = last
-    view.application[row] = view.application[last]
-    view.nodes[row] = view.nodes[last]
-    view.limit[row] = view.limit[last]
-    view.remaining[row] = view.remaining[last]
-    view.posted[row] = view.posted[last]
-    view.release[row] = view.release[last]
-    view.progress[row] = view.progress[last]
-    view.omega[row] = view.omega[last]
-    view.rate[row] = view.rate[last]
+    move_row(view, last, row)
     state.segment_start[row] = state.segment_start[last]
 
 
@@ -181,27 +148,6 @@ def _wake(chains: Chains, state: State, view: View, now: float) -> None:
         _post(chains, state, view, application, now)
 
 
-@kernel(types.UniTuple(types.float64, 2)(_F, _F, _F, _F, types.int64), fastmath={"nsz", "reassoc"}, forceinline=True)
-def _take(rates: Floats, rate: Floats, limit: Floats, remaining: Floats, active: int) -> tuple[float, float]:
-    """Put a decision's rates in force and clear them for the next one.
-
-    Returns the seconds to the first completion (a rate of 0 takes forever) and the sum of the rates, infinite if one
-    is improper. One loop: there are few rows, and each loop's end costs a branch that is hard to predict. A rate that
-    is no number makes the sum none.
-    """
-    improper = 0
-    in_all = 0.0
-    soonest = np.inf
-    for row in range(active):
-        given = rates[row]
-        improper += given < 0.0 or given > limit[row] * (1.0 + SAME)
-        in_all += given
-        rate[row] = given
-        rates[row] = 0.0
-        soonest = min(soonest, remaining[row] / given)
-    return soonest, np.inf if improper > 0 else in_all
-
-
 @inlined
 def _record_changes(view: View, state: State, segments: Segments, rates: Floats, now: float) -> None:
     """Close the segments of those whose rate is about to change."""
@@ -210,28 +156,12 @@ def _record_changes(view: View, state: State, segments: Segments, rates: Floats,
             _record(segments, state, view, row, now, False)
 
 
-@kernel(types.int64(_F, _F, _F, _F, types.int64, types.float64, types.float64), forceinline=True)
-def _move(
-    remaining: Floats, progress: Floats, rate: Floats, limit: Floats, active: int, passed: float, nearly: float
-) -> int:
-    """Let `passed` seconds go by for all transfers; return the last that is over, or would be in `nearly` seconds."""
-    over = -1
-    for row in range(active):
-        moved = rate[row] * passed
-        left = remaining[row] - moved
-        remaining[row] = left
-        progress[row] += moved / limit[row]
-        if left <= rate[row] * nearly:
-            over = row
-    return over
-
-
 @inlined
 def _advance(chains: Chains, state: State, view: View, segments: Segments, now: float, then: float) -> None:
     """Move all transfers from `now` to `then`, and apply all that happens there."""
     nearly = SAME * then
     active = state.counts[ACTIVE]
-    row = _move(view.remaining, view.progress, view.rate, view.limit, active, then - now, nearly)
+    row = move(view.remaining, view.progress, view.rate, view.limit, active, then - now, nearly)
     # Downwards: completing a row moves the last one into its place, and that has been looked at.
     while row >= 0:
         if view.remaining[row] <= view.rate[row] * nearly:
@@ -302,11 +232,11 @@ def run(
                 status = PAUSED
                 break
             if not pausing:
-                policy(_rows_in_use(view, now, active), head(rates, active))
+                policy(rows_shown(view, now, 0, active, view.memory), part(rates, 0, active))
             resuming = False
             if segments.start.size > 0:
                 _record_changes(view, state, segments, rates, now)
-            soonest, in_all = _take(rates, view.rate, view.limit, view.remaining, active)
+            soonest, in_all = take(rates, view.rate, view.limit, view.remaining, active)
             if not in_all <= view.capacity * (1.0 + SAME):
                 status = REFUSED
                 break

@@ -87,8 +87,8 @@ class Execution:
         held: bool = False,
     ) -> None:
         self.program, self.policy = program, policy
-        self.tick = _tick(policy, outlook, program)
-        self.origin = _origin(program, self.tick)
+        self.tick = tick_of(policy, outlook, program)
+        self.origin = origin_of(program, self.tick)
         self.chains = chains_of(program, self.origin, held)
         self.state = initial_state(program, self.origin, held)
         if foresight is not None:
@@ -96,7 +96,7 @@ class Execution:
             foresight = foresight._replace(start=start)
         self.view = initial_view(program, self.origin, policy, foresight)
         self.rates = np.zeros(len(program.names))
-        self.decide = first_class(policy) if policy.compiled else _idle
+        self.decide = first_class(policy) if policy.compiled else idle
         self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
         self.recorded: list[Segments] = []
         self.seconds = 0.0
@@ -168,7 +168,7 @@ class Execution:
         """Let a plain Python policy decide."""
         active = int(self.state.counts[ACTIVE])
         started = time.thread_time()
-        view = active_rows(self.view, float(self.state.clock[NOW]), active)
+        view = active_rows(self.view, float(self.state.clock[NOW]), 0, active)
         ask(self.policy, view, self.rates[:active])
         self.seconds += time.thread_time() - started
 
@@ -181,7 +181,7 @@ class Execution:
         if status == loop.STALLED:
             return f"{at(self.policy, self._time)} gave nobody any bandwidth, and nothing else would ever happen"
         active = int(self.state.counts[ACTIVE])
-        view = active_rows(self.view, self._time, active)
+        view = active_rows(self.view, self._time, 0, active)
         names = [self.program.names[application] for application in view.application]
         return improper(self.policy, names, view, view.rate)
 
@@ -253,7 +253,8 @@ class Execution:
         )
 
 
-def _tick(policy: Sharing, outlook: Outlook, program: Program) -> float:
+def tick_of(policy: Sharing, outlook: Outlook, program: Program) -> float:
+    """Seconds between the extra decisions that a policy wants; 0 if it wants none."""
     seconds = policy.ticks(outlook, policy.settings)
     if seconds is None:
         return 0.0
@@ -267,7 +268,7 @@ def _tick(policy: Sharing, outlook: Outlook, program: Program) -> float:
     return float(seconds)
 
 
-def _origin(program: Program, tick: float) -> float:
+def origin_of(program: Program, tick: float) -> float:
     """Where the clock starts; ticks without a window count from 0, so the last of them before the first start."""
     if program.windowed or tick == 0.0:
         return program.origin
@@ -283,5 +284,5 @@ def _longest(program: Program) -> float:
 
 
 @kernel(DECIDE)
-def _idle(view: View, rates: Floats) -> None:
+def idle(view: View, rates: Floats) -> None:
     """Stands in where a plain Python policy decides outside the loop."""

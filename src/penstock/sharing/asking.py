@@ -39,17 +39,17 @@ def first_class(policy: Sharing) -> Any:
     return decide
 
 
-def improper(policy: Sharing, names: Sequence[str], view: View, rates: Floats) -> str:
+def improper(policy: Sharing, names: Sequence[str], view: View, rates: Floats, unit: str = "bytes/s") -> str:
     """What is wrong with the rates of a decision, as a sentence; empty if nothing is."""
     who = at(policy, view.now)
     for row, rate in enumerate(rates):
         if np.isnan(rate) or rate < 0.0:
-            given = "a rate that is not a number" if np.isnan(rate) else f"a rate of {rate:g} bytes/s"
+            given = "a rate that is not a number" if np.isnan(rate) else f"a rate of {rate:g} {unit}"
             return f"{who} gave {names[row]!r} {given}; a rate is 0 or more"
         if rate > view.limit[row] * (1.0 + SAME):
-            return f"{who} gave {names[row]!r} {rate:g} bytes/s; it can use {view.limit[row]:g} at most"
+            return f"{who} gave {names[row]!r} {rate:g} {unit}; it can use {view.limit[row]:g} at most"
     if rates.sum() > view.capacity * (1.0 + SAME):
-        return f"{who} gave out {rates.sum():g} bytes/s in all; there are {view.capacity:g}"
+        return f"{who} gave out {rates.sum():g} {unit} in all; there are {view.capacity:g}"
     return ""
 
 

@@ -1,18 +1,12 @@
-"""How a name becomes a policy: our own table, installed entry points, a Python file, or a function at hand."""
+"""How a name becomes a sharing policy: what every catalogue does, and parameters in parentheses."""
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import importlib.util
 import re
-import sys
-from collections.abc import Callable, Iterable
-from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
-from penstock.errors import PolicyError, UnknownPolicy
+from penstock.catalogue import Catalogue
+from penstock.errors import PolicyError
 from penstock.sharing.policy import Sharing, rule_of
 
 # Name → module and attribute. Modules are imported when asked for: each compiles its kernel.
@@ -41,7 +35,6 @@ OURS = {
     "hierarchical-round-robin": "hierarchical_round_robin",
 }
 NAMES = tuple(OURS)
-GROUP = "penstock.sharing"
 
 
 def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
@@ -59,7 +52,7 @@ def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
     if not isinstance(asked, str):
         raise PolicyError(f"a sharing policy is a name or a function (view, rates), not a {type(asked).__name__}")
     name, settings = _split_settings(asked.strip())
-    return _named(name).with_settings(settings)
+    return _catalogue.named(name).with_settings(settings)
 
 
 def policies() -> list[Sharing]:
@@ -69,7 +62,7 @@ def policies() -> list[Sharing]:
 
 def known_names() -> tuple[str, ...]:
     """Our own policies, then what is installed."""
-    return (*OURS, *sorted(_installed()))
+    return _catalogue.names()
 
 
 def split_names(text: str) -> list[str]:
@@ -106,66 +99,4 @@ def _split_settings(text: str) -> tuple[str, dict[str, float]]:
     return match[1].strip(), settings
 
 
-def _named(name: str) -> Sharing:
-    if name in OURS:
-        module = importlib.import_module(f"penstock.sharing.{OURS[name]}")
-        return getattr(module, OURS[name])  # type: ignore[no-any-return]
-    if name in (installed := _installed()):
-        return _from_entry_point(installed[name])
-    if re.search(r"\.py(:|$)", name):
-        return _from_file(name)
-    raise UnknownPolicy(_unknown(name, (*OURS, *installed)))
-
-
-def _unknown(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"no sharing policy named {name!r}.{hint} Known: {', '.join(known)}; or a file: my_policy.py:function"
-
-
-def _installed() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP) if point.name not in OURS}
-
-
-def _from_entry_point(point: EntryPoint) -> Sharing:
-    try:
-        loaded = point.load()
-    except Exception as error:
-        raise PolicyError(f"the installed policy {point.name!r} ({point.value}) does not load: {error}") from error
-    return _as_policy(loaded, f"the installed policy {point.name!r}")
-
-
-def _from_file(text: str) -> Sharing:
-    path, _, attribute = text.partition(":")
-    if not Path(path).is_file():
-        raise UnknownPolicy(f"{path}: there is no such file to take a sharing policy from")
-    # Numba needs an importable module to compile what is in it.
-    name = f"penstock_policy_{Path(path).stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise PolicyError(f"{path} is no Python file; a policy file ends in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except PolicyError:
-        raise
-    except Exception as error:
-        raise PolicyError(f"{path} does not run as Python: {type(error).__name__}: {error}") from error
-    if attribute:
-        if not hasattr(module, attribute):
-            raise UnknownPolicy(f"{path} has no function {attribute!r}")
-        return _as_policy(getattr(module, attribute), text)
-    found = [thing for thing in vars(module).values() if isinstance(thing, Sharing)]
-    own = [thing for thing in found if thing.plain.__module__ == name]
-    if len(own) != 1:
-        raise PolicyError(f"{path} has {len(own)} functions marked @sharing; name the one to use: {path}:function")
-    return own[0]
-
-
-def _as_policy(thing: Any, where: str) -> Sharing:
-    if isinstance(thing, Sharing):
-        return thing
-    if callable(thing):
-        return from_function(thing)
-    raise PolicyError(f"{where} is a {type(thing).__name__}; a policy is a function (view, rates)")
+_catalogue = Catalogue("sharing", OURS, Sharing, from_function, "view, rates")

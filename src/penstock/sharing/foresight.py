@@ -39,6 +39,7 @@ class Foresight(NamedTuple):
     mean_work: Floats  # m: compute seconds per operation, on average (of an endless loop: of its body)
     mean_seconds: Floats  # m: I/O seconds per operation, likewise
     elsewhere: tuple[str, ...] = ()  # applications of the scenario that run on other I/O nodes
+    everyone: Foresight | None = None  # of all applications, where these share one of several targets with each other
 
     def pick(self, chosen: Sequence[int] | Ints) -> Foresight:
         """The same with these applications only, in this order."""

@@ -5,6 +5,9 @@ each other job has its operations in consecutive blocks of 2 … n, going round,
 So blocks differ by at most one operation, and the same job always closes one. Optimal for uniform jobs, and within
 1 + 1/n of the optimum for jobs of equal counts, served by rising compute time inside a block (P2 theorems 2 and 4;
 the printed algorithm and remark 1 have slips, this follows the text and lemma 2). For other jobs it is a rule of thumb.
+
+On several targets there is one order of all jobs, of which each target keeps its own jobs: with orders of their own,
+targets could wait for each other for ever.
 """
 
 from collections.abc import Mapping
@@ -21,6 +24,15 @@ from penstock.sharing.view import Floats, Ints, View
 def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
     """All operations in the order of their blocks."""
     foresight.known_starts("hierarchical-round-robin")
+    if foresight.everyone is None:
+        return planned(_in_blocks(foresight))
+    place = {name: here for here, name in enumerate(foresight.names)}
+    names = foresight.everyone.names
+    return planned([place[names[job]] for job in _in_blocks(foresight.everyone) if names[job] in place])
+
+
+def _in_blocks(foresight: Foresight) -> Ints:
+    """Whose operation comes when."""
     counts = foresight.operations
     most, reached = counts.max(), _reached(foresight)
     # A block is a stack: who comes later here is served earlier, and the first closes the block.
@@ -37,9 +49,9 @@ def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
         height.append(np.full(mine.size, level))
         owner.append(np.full(mine.size, application))
     if not owner:
-        return planned([])
+        return np.empty(0, np.int64)
     served = np.lexsort([-np.concatenate(height), np.concatenate(block)])
-    return planned(np.concatenate(owner)[served])
+    return np.concatenate(owner)[served]
 
 
 def _reached(foresight: Foresight) -> int:

@@ -30,9 +30,6 @@ def coarse(key: float) -> float:
     return scaled - (scaled - key) if abs(key) < _HUGE else key
 
 
-_coarse = coarse.py_func  # type: ignore[attr-defined]
-
-
 @inlined
 def yield_now(view: View, row: int) -> float:
     """Progress so far over time since release; 0 at the release itself."""
@@ -157,7 +154,10 @@ def fill(view: View, rates: Floats) -> None:
 
 def rounded(keys: Floats | Ints) -> Floats:
     """The keys as policies compare them: what differs by rounding noise only is the same."""
-    return np.array([_coarse(key) for key in keys])
+    values = np.asarray(keys, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = values * _SPLIT
+        return np.where(np.abs(values) < _HUGE, scaled - (scaled - values), values)
 
 
 def ranked(*keys: Floats | Ints) -> Ints:

@@ -61,10 +61,11 @@ POLICY = types.FunctionType(DECIDE)
 COLUMNS = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
 
 
-def active_rows(view: View, now: float, active: int) -> View:
-    """The first `active` rows of a View with room for more, to be read only."""
-    front = {name: getattr(view, name)[:active] for name in (*COLUMNS, "key", "rows")}
-    return shut(view._replace(now=now, **front))
+def active_rows(view: View, now: float, start: int, active: int) -> View:
+    """`active` rows of a View with room for more, from `start` on, to be read only."""
+    front = {name: getattr(view, name)[start : start + active] for name in COLUMNS}
+    scratch = {name: getattr(view, name)[:active] for name in ("key", "rows")}
+    return shut(view._replace(now=now, **front, **scratch))
 
 
 def shut(view: View) -> View:

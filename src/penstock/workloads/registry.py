@@ -34,6 +34,7 @@ MODULES = {
     "uniform": "penstock.workloads.chains",
     "packs": "penstock.workloads.packs",
     "tucan": "penstock.workloads.tucan",
+    "targets": "penstock.workloads.targets",
 }
 
 BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

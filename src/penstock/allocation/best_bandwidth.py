@@ -1,0 +1,15 @@
+"""Best bandwidth: n_perf, the fewest targets on which an application alone is fastest (BBA, P4 §3.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.allocation.demand import Demand
+from penstock.allocation.policy import MEDIUM, allocation
+from penstock.sharing.view import Ints
+
+
+@allocation("best-bandwidth", source="P4 §3.1", needs=MEDIUM)
+def best_bandwidth(demand: Demand, draw: np.random.Generator) -> Ints:
+    """The number of targets on which it alone is fastest."""
+    return demand.fastest

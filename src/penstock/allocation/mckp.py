@@ -1,0 +1,113 @@
+"""Mckp: the highest sum of bandwidths when every application has targets of its own (Bez et al., as told in P4 §1).
+
+A multiple-choice knapsack: one number n_i per application, Σ n_i ≤ N, Σ b_i(n_i) as high as possible; in doubt the
+fewest targets in all, then the lexicographically first. Applications that cannot all have a target of their own leave
+one aside: those left out share it, and count nothing. It says which targets, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from penstock.allocation.demand import Demand
+from penstock.allocation.policy import Allocated, allocation
+from penstock.errors import PolicyError
+from penstock.kernels import inlined, kernel
+from penstock.sharing.view import Floats, Ints
+
+_F = types.float64[::1]
+_I = types.int64[::1]
+_F2 = types.float64[:, ::1]
+_I2 = types.int64[:, ::1]
+
+_SAME = 1e-12  # relative: sums closer than this differ by the order in which they were added
+_LEFT_OUT = -1
+
+
+@inlined
+def _better(value: float, total: int, than: float, than_total: int) -> bool:
+    """A higher sum, or the same with fewer targets."""
+    if abs(value - than) <= _SAME * abs(than):
+        return total < than_total
+    return value > than
+
+
+@kernel(types.void(_I, _I, _F, types.boolean, _F2, _I2))
+def _fill_table(first: Ints, count: Ints, bandwidth: Floats, leaving: bool, value: Floats, total: Ints) -> None:
+    """`value[i, w]`: the most that applications from i on can have together on w targets, and with how few of them."""
+    m, room = value.shape[0] - 1, value.shape[1]
+    for i in range(m - 1, -1, -1):
+        for w in range(room):
+            best, fewest = -np.inf, 0
+            if leaving:
+                best, fewest = value[i + 1, w], total[i + 1, w]
+            for option in range(first[i], first[i + 1]):
+                if count[option] > w:
+                    break
+                left = w - count[option]
+                sum_of_all = bandwidth[option] + value[i + 1, left]
+                targets = count[option] + total[i + 1, left]
+                if sum_of_all > -np.inf and (best == -np.inf or _better(sum_of_all, targets, best, fewest)):
+                    best, fewest = sum_of_all, targets
+            value[i, w], total[i, w] = best, fewest
+
+
+@kernel(types.void(_I, _I, _F, types.boolean, _F2, _I2, _I))
+def _read_table(
+    first: Ints, count: Ints, bandwidth: Floats, leaving: bool, value: Floats, total: Ints, option: Ints
+) -> None:
+    """The lexicographically first way to what the table promises; who is left out counts as 0."""
+    w = value.shape[1] - 1
+    for i in range(option.size):
+        option[i] = _LEFT_OUT
+        if leaving and not _better(value[i, w], total[i, w], value[i + 1, w], total[i + 1, w]):
+            continue
+        for chosen in range(first[i], first[i + 1]):
+            left = w - count[chosen]
+            if left >= 0 and not _better(
+                value[i, w], total[i, w], bandwidth[chosen] + value[i + 1, left], count[chosen] + total[i + 1, left]
+            ):
+                option[i] = chosen
+                w = left
+                break
+
+
+def _knapsack(demand: Demand, room: int, leaving: bool) -> Ints | None:
+    """An option for each, or -1 where it is left out; None if they do not all fit."""
+    m = len(demand.names)
+    value, total = np.zeros((m + 1, room + 1)), np.zeros((m + 1, room + 1), np.int64)
+    _fill_table(demand.first, demand.count, demand.bandwidth, leaving, value, total)
+    if value[0, room] == -np.inf:
+        return None
+    option = np.empty(m, np.int64)
+    _read_table(demand.first, demand.count, demand.bandwidth, leaving, value, total, option)
+    return option
+
+
+def _sharing(demand: Demand) -> Ints:
+    """The options of those who are left out: one target."""
+    alone = demand.first[:-1]
+    for i in np.flatnonzero(demand.count[alone] != 1):
+        raise PolicyError(
+            f"mckp: the applications do not all fit on {demand.targets} targets of their own, and {demand.names[i]!r} "
+            "could not share one target: its profile has no bandwidth for 1"
+        )
+    return alone
+
+
+@allocation("mckp", source="Bez et al. 2021, P4 §1")
+def mckp(demand: Demand, draw: np.random.Generator) -> Allocated:
+    """The highest sum of bandwidths with targets of one's own; it also says which."""
+    option = _knapsack(demand, demand.targets, leaving=False)
+    if option is not None:
+        return Allocated(option, np.arange(demand.count[option].sum()))
+    sharing = _sharing(demand)
+    option = _knapsack(demand, demand.targets - 1, leaving=True)
+    assert option is not None  # everyone left out is a way
+    out = option == _LEFT_OUT
+    option = np.where(out, sharing, option)
+    alone = ~np.repeat(out, demand.count[option])
+    places = np.full(alone.size, demand.targets - 1)
+    places[alone] = np.arange(np.count_nonzero(alone))
+    return Allocated(option, places)

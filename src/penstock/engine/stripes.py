@@ -1,0 +1,150 @@
+"""Applications on targets, in arrays: which transfers an operation is made of, and all that changes while they run.
+
+An operation of V bytes on n targets is n independent transfers of V/n, one on each target of its application, and is
+over with the last (P4 §2.2). A target divides its *time*: a transfer that has a target to itself moves at its own
+peak, b(n)/n or what the target can do at most. So the View of a target is in seconds: capacity and limits are 1, and
+what remains of a transfer is the time that it would take alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.soonest import empty_tree
+from penstock.sharing.foresight import Foresight
+from penstock.sharing.policy import Sharing
+from penstock.sharing.view import View, empty_view
+
+
+class Stripes(NamedTuple):
+    """`m` applications on `N` targets; application i has the stripes `first[i] : first[i + 1]`, one per target."""
+
+    first: Ints  # m + 1
+    owner: Ints  # s: whose it is
+    target: Ints  # s: which target
+    place: Ints  # s: which one it is among the applications of that target, in scenario order
+    seconds: Floats  # s: seconds alone per byte of the whole operation
+    alone: Floats  # m: the most of these: an operation alone takes that long per byte
+    row: Ints  # N + 1: the rows of a target in the View
+    memory: Ints  # N + 1: the policy's memory for a target
+
+
+class StripeState(NamedTuple):
+    """Where everything stands. Times count from the beginning of the run."""
+
+    operation: Ints  # m: the operation it computes towards or transfers; first[i + 1] in the tail; -1 before release
+    since: Floats  # m: when its current compute or operation started
+    done: Floats  # m: ideal progress in seconds, finished phases only
+    compute_done: Floats  # m: finished phases only
+    transferred: Floats  # m: finished operations only
+    io_seconds: Floats  # m: during finished operations
+    iterations: Floats  # m: completed ones, for ω
+    iteration_seconds: Floats  # m: their total length alone
+    under_way: Ints  # m: transfers of its operation that are not over
+    active: Ints  # N: rows in use
+    updated: Floats  # N: until when the rows have been moved
+    busy: Floats  # N: seconds with a transfer
+    tree: Floats  # the next completion on each target
+    touched: Ints  # targets on which something happened, which must decide anew
+    is_touched: Ints  # N
+    stripe: Ints  # s: of each row of the View
+    heap_time: Floats
+    heap_application: Ints
+    clock: Floats  # now; number of the next tick; the first completion of an application, as far as known
+    counts: Ints  # heap entries; events; touched targets; decisions with only ticks ahead
+
+
+NOW, TICK, FIRST_END = 0, 1, 2
+WAITING, EVENTS, TOUCHED, IDLE = range(4)
+
+_F = types.float64[::1]
+_I = types.int64[::1]
+STRIPES = types.NamedTuple([_I] * 4 + [_F, _F, _I, _I], Stripes)
+STRIPE_STATE = types.NamedTuple([_I] + [_F] * 7 + [_I, _I] + [_F] * 3 + [_I] * 3 + [_F, _I, _F, _I], StripeState)
+
+
+def stripes_of(count: Ints, target: Ints, peak: Floats, limit: Floats, policy: Sharing) -> Stripes:
+    """Compile who is where.
+
+    `target` lists, application after application, its `count` targets; `peak` is what an application moves on each of
+    them when nothing limits it, `limit` what a target moves at most.
+    """
+    first = np.concatenate([[0], np.cumsum(count)])
+    owner = np.repeat(np.arange(count.size), count)
+    order = np.argsort(target, kind="stable")
+    row = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=limit.size))])
+    place = np.empty_like(target)
+    place[order] = np.arange(target.size) - row[target[order]]
+    seconds = 1.0 / (count[owner] * np.minimum(peak[owner], limit[target]))
+    return Stripes(
+        first=first,
+        owner=owner,
+        target=target,
+        place=place,
+        seconds=seconds,
+        alone=np.maximum.reduceat(seconds, first[:-1]),
+        row=row,
+        memory=policy.memory * row,
+    )
+
+
+def with_memory(
+    stripes: Stripes, policy: Sharing, foresight: Foresight | None, origin: float
+) -> tuple[Stripes, Floats]:
+    """What the policy remembers at first, target after target; one that plans ahead plans for each target."""
+    if policy.prepare is None:
+        return stripes, np.zeros(stripes.memory[-1])
+    parts = [_planned(stripes, policy, foresight, origin, target) for target in range(stripes.row.size - 1)]
+    sizes = np.cumsum([0] + [part.size for part in parts])
+    return stripes._replace(memory=sizes), np.concatenate(parts)
+
+
+def _planned(stripes: Stripes, policy: Sharing, foresight: Foresight | None, origin: float, target: int) -> Floats:
+    """The plan for one target: of its jobs only what is transferred there. `foresight` counts a second per byte."""
+    here = np.flatnonzero(stripes.target == target)
+    if here.size == 0:
+        return np.empty(0)
+    if foresight is not None:
+        own = foresight.pick(stripes.owner[here])
+        seconds = stripes.seconds[here]
+        foresight = own._replace(
+            start=own.start - origin,
+            seconds=own.seconds * np.repeat(seconds, np.diff(own.first)),
+            mean_seconds=own.mean_seconds * seconds,
+            everyone=foresight,
+        )
+    return policy.initial_memory(here.size, foresight)
+
+
+def initial_stripe_state(program: Program, stripes: Stripes, origin: float) -> StripeState:
+    """Nothing has happened; every application waits for its release."""
+    m, targets = len(program.names), stripes.row.size - 1
+    order = np.argsort(program.start, kind="stable")  # a sorted array is a heap
+    return StripeState(
+        operation=np.full(m, -1, np.int64),
+        **{name: np.zeros(m) for name in _PER_APPLICATION},
+        under_way=np.zeros(m, np.int64),
+        active=np.zeros(targets, np.int64),
+        updated=np.zeros(targets),
+        busy=np.zeros(targets),
+        tree=empty_tree(targets),
+        touched=np.zeros(targets, np.int64),
+        is_touched=np.zeros(targets, np.int64),
+        stripe=np.zeros(stripes.target.size, np.int64),
+        heap_time=program.start[order] - origin,
+        heap_application=order.astype(np.int64),
+        clock=np.array([0.0, 1.0, np.inf]),
+        counts=np.array([m, 0, 0, 0], np.int64),
+    )
+
+
+_PER_APPLICATION = ("since", "done", "compute_done", "transferred", "io_seconds", "iterations", "iteration_seconds")
+
+
+def stripes_view(stripes: Stripes, policy: Sharing, memory: Floats) -> View:
+    """Room for every transfer to be active at once, the rows of a target side by side."""
+    return empty_view(stripes.target.size, policy.settings_array(), memory)._replace(capacity=1.0)

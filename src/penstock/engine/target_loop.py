@@ -1,0 +1,264 @@
+"""The event loop on many targets: each is a small world with a View and decisions of its own.
+
+Only targets on which something happens are touched: their transfers are brought up to date, and they decide anew. A
+tree knows which target has the next completion. As in the loop of one bandwidth, all that happens within 1e-9 of an
+instant, relative, happens at it. The run ends with the first completion of an application.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from penstock.engine.heap import pop, push
+from penstock.engine.loop import BUDGET_SPENT, DONE, MOST_IDLE, PAUSED, REFUSED, STALLED
+from penstock.engine.program import Floats
+from penstock.engine.rows import move, move_row, rows_shown, take
+from penstock.engine.soonest import first, put
+from penstock.engine.state import CHAINS, Chains
+from penstock.engine.stripes import (
+    EVENTS,
+    FIRST_END,
+    IDLE,
+    NOW,
+    STRIPE_STATE,
+    STRIPES,
+    TICK,
+    TOUCHED,
+    WAITING,
+    Stripes,
+    StripeState,
+)
+from penstock.kernels import inlined, kernel, part
+from penstock.sharing.policy import Decide
+from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
+
+
+@inlined
+def _touch(state: StripeState, target: int) -> None:
+    """Something happened on this target: it decides once all that happens now is applied."""
+    if state.is_touched[target] == 0:
+        state.is_touched[target] = 1
+        state.touched[state.counts[TOUCHED]] = target
+        state.counts[TOUCHED] += 1
+        state.counts[EVENTS] += 1
+
+
+@inlined
+def _bring_up(stripes: Stripes, state: StripeState, view: View, target: int, now: float) -> int:
+    """Move the transfers of a target up to now; the last that is over among its rows, or -1."""
+    start, active = stripes.row[target], state.active[target]
+    passed = now - state.updated[target]
+    state.updated[target] = now
+    if active > 0:
+        state.busy[target] += passed
+    return move(
+        part(view.remaining, start, active),
+        part(view.progress, start, active),
+        part(view.rate, start, active),
+        part(view.limit, start, active),
+        active,
+        passed,
+        SAME * now,
+    )
+
+
+@inlined
+def _post(chains: Chains, stripes: Stripes, state: StripeState, view: View, application: int, now: float) -> None:
+    """Start a transfer on each target of `application`."""
+    volume = chains.volume[state.operation[application]]
+    state.since[application] = now
+    state.under_way[application] = stripes.first[application + 1] - stripes.first[application]
+    iterations = state.iterations[application]
+    omega = state.iteration_seconds[application] / iterations if iterations > 0.0 else np.nan
+    for stripe in range(stripes.first[application], stripes.first[application + 1]):
+        target = stripes.target[stripe]
+        _bring_up(stripes, state, view, target, now)
+        row = stripes.row[target] + state.active[target]
+        state.active[target] += 1
+        state.stripe[row] = stripe
+        view.application[row] = stripes.place[stripe]
+        view.nodes[row] = chains.nodes[application]
+        view.limit[row] = 1.0
+        view.remaining[row] = volume * stripes.seconds[stripe]
+        view.posted[row] = now
+        view.release[row] = chains.release[application]
+        view.progress[row] = state.done[application]
+        view.omega[row] = omega
+        view.rate[row] = 0.0
+        _touch(state, target)
+
+
+@inlined
+def _enter(
+    chains: Chains, stripes: Stripes, state: StripeState, view: View, application: int, operation: int, now: float
+) -> None:
+    """Start what leads to `operation`: its compute, the operation itself if there is none, or the tail."""
+    state.operation[application] = operation
+    state.since[application] = now
+    if operation == chains.first[application + 1]:
+        state.clock[FIRST_END] = min(state.clock[FIRST_END], now + chains.tail[application])
+    elif chains.work[operation] > SAME * now:
+        waiting = state.counts[WAITING]
+        push(state.heap_time, state.heap_application, waiting, now + chains.work[operation], application)
+        state.counts[WAITING] = waiting + 1
+    else:
+        state.compute_done[application] += chains.work[operation]
+        state.done[application] += chains.work[operation]
+        _post(chains, stripes, state, view, application, now)
+
+
+@inlined
+def _wake(chains: Chains, stripes: Stripes, state: StripeState, view: View, now: float) -> None:
+    """Take the first of the heap: a release, or a compute that leads to an operation."""
+    application = state.heap_application[0]
+    pop(state.heap_time, state.heap_application, state.counts[WAITING])
+    state.counts[WAITING] -= 1
+    operation = state.operation[application]
+    if operation < 0:
+        _enter(chains, stripes, state, view, application, chains.first[application], now)
+    else:
+        state.compute_done[application] += chains.work[operation]
+        state.done[application] += chains.work[operation]
+        _post(chains, stripes, state, view, application, now)
+
+
+@inlined
+def _end_operation(
+    chains: Chains, stripes: Stripes, state: StripeState, view: View, application: int, now: float
+) -> None:
+    """The last transfer of an operation is over: credit it exactly and go on to what follows."""
+    operation = state.operation[application]
+    seconds = chains.volume[operation] * stripes.alone[application]
+    state.transferred[application] += chains.volume[operation]
+    state.done[application] += seconds
+    state.io_seconds[application] += now - state.since[application]
+    if operation > chains.first[application] or chains.work[operation] > 0.0:
+        state.iterations[application] += 1.0
+        state.iteration_seconds[application] += chains.work[operation] + seconds
+    _enter(chains, stripes, state, view, application, operation + 1, now)
+
+
+@inlined
+def _complete_on(chains: Chains, stripes: Stripes, state: StripeState, view: View, target: int, now: float) -> None:
+    """Bring a target up to date and end the transfers that are over."""
+    start = stripes.row[target]
+    row = start + _bring_up(stripes, state, view, target, now)
+    put(state.tree, target, np.inf)
+    _touch(state, target)
+    # Downwards: the last row takes the place of one that is over, and that has been looked at.
+    while row >= start:
+        if view.remaining[row] <= view.rate[row] * SAME * now:
+            application = stripes.owner[state.stripe[row]]
+            state.active[target] -= 1
+            last = start + state.active[target]
+            move_row(view, last, row)
+            state.stripe[row] = state.stripe[last]
+            state.under_way[application] -= 1
+            if state.under_way[application] == 0:
+                _end_operation(chains, stripes, state, view, application, now)
+        row -= 1
+
+
+@inlined
+def _next_instant(state: StripeState, tick: float) -> float:
+    """When something happens next: a completion, a release, the end of a compute, a tick, or the end of it all."""
+    then = min(state.tree[1], state.clock[FIRST_END])
+    if state.counts[WAITING] > 0:
+        then = min(then, state.heap_time[0])
+    return min(then, state.clock[TICK] * tick) if tick > 0.0 else then  # type: ignore[no-any-return]
+
+
+@inlined
+def _apply(chains: Chains, stripes: Stripes, state: StripeState, view: View, now: float) -> None:
+    """All that happens at an instant."""
+    nearly = now + SAME * now
+    while state.tree[1] <= nearly:
+        _complete_on(chains, stripes, state, view, first(state.tree), now)
+    while state.counts[WAITING] > 0 and state.heap_time[0] <= nearly:
+        _wake(chains, stripes, state, view, now)
+
+
+@inlined
+def _pass_tick(stripes: Stripes, state: StripeState, view: View, tick: float, now: float) -> None:
+    """At a tick every target with transfers decides."""
+    if state.clock[TICK] * tick <= now * (1.0 + SAME):
+        state.clock[TICK] = np.floor(now * (1.0 + SAME) / tick) + 1.0
+        for target in range(state.active.size):
+            if state.active[target] > 0:
+                _bring_up(stripes, state, view, target, now)
+                _touch(state, target)
+
+
+@inlined
+def _put_in_force(stripes: Stripes, state: StripeState, view: View, rates: Floats, target: int, now: float) -> bool:
+    """Put a decision's rates in force on its target; whether they are proper."""
+    start, active = stripes.row[target], state.active[target]
+    soonest, in_all = take(
+        rates,
+        part(view.rate, start, active),
+        part(view.limit, start, active),
+        part(view.remaining, start, active),
+        active,
+    )
+    put(state.tree, target, now + soonest)
+    return in_all <= view.capacity * (1.0 + SAME)
+
+
+@kernel(
+    types.int64(
+        CHAINS, STRIPES, STRIPE_STATE, ROOM, POLICY, RATES, types.float64, types.int64, types.boolean, types.boolean
+    )
+)
+def run_targets(
+    chains: Chains,
+    stripes: Stripes,
+    state: StripeState,
+    view: View,
+    policy: Decide,
+    rates: Floats,
+    tick: float,
+    budget: int,
+    pausing: bool,
+    resuming: bool,
+) -> int:
+    """Go on until the first completion, until `budget` instants have passed, or, `pausing`, until a decision is needed.
+
+    The target that is to decide is the last of those touched. After a pause the caller puts its rates into `rates` and
+    calls again with `resuming`.
+    """
+    now = state.clock[NOW]
+    while budget > 0:
+        while state.counts[TOUCHED] > 0:
+            target = state.touched[state.counts[TOUCHED] - 1]
+            active = state.active[target]
+            if active > 0:
+                if pausing and not resuming:
+                    return PAUSED
+                if not pausing:
+                    memory = stripes.memory[target]
+                    own = part(view.memory, memory, stripes.memory[target + 1] - memory)
+                    policy(rows_shown(view, now, stripes.row[target], active, own), part(rates, 0, active))
+                resuming = False
+                if not _put_in_force(stripes, state, view, rates, target, now):
+                    return REFUSED
+            state.counts[TOUCHED] -= 1
+            state.is_touched[target] = 0
+        then = _next_instant(state, tick)
+        if then == np.inf or (tick > 0.0 and _next_instant(state, 0.0) == np.inf):
+            # Nothing will happen but ticks. A policy may have its reasons to wait, but not for ever.
+            state.counts[IDLE] += 1
+            if then == np.inf or state.counts[IDLE] > MOST_IDLE:
+                return STALLED
+        over = then * (1.0 + SAME) >= state.clock[FIRST_END]
+        now = state.clock[FIRST_END] if over else then
+        state.clock[NOW] = now
+        if over:
+            for target in range(state.active.size):
+                _bring_up(stripes, state, view, target, now)
+            return DONE
+        _apply(chains, stripes, state, view, now)
+        if tick > 0.0:
+            _pass_tick(stripes, state, view, tick, now)
+        budget -= 1
+    return BUDGET_SPENT

@@ -1,0 +1,168 @@
+"""The Python face of the loop on targets: the first part of a run, up to the first completion of an application."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from penstock.engine import loop
+from penstock.engine.program import Floats, Program
+from penstock.engine.run import Progress, idle, origin_of, tick_of
+from penstock.engine.state import chains_of
+from penstock.engine.stripes import (
+    EVENTS,
+    NOW,
+    TOUCHED,
+    Stripes,
+    initial_stripe_state,
+    stripes_view,
+    with_memory,
+)
+from penstock.engine.target_loop import run_targets
+from penstock.errors import PolicyError
+from penstock.sharing.asking import ask, at, first_class, improper, raised
+from penstock.sharing.foresight import Foresight
+from penstock.sharing.policy import Outlook, Sharing
+from penstock.sharing.view import View, active_rows
+
+_CHUNK = 100_000
+
+
+@dataclass(frozen=True)
+class TargetRun:
+    """What happened to each application and on each target until the first completion."""
+
+    end: float  # in the scenario's time
+    events: int  # how often something happened on a target
+    seconds: float
+    compute_done: Floats
+    moved: Floats  # bytes
+    io_seconds: Floats  # with an operation under way
+    busy: Floats  # per target: seconds with a transfer
+
+
+def execute_on_targets(
+    program: Program,
+    stripes: Stripes,
+    policy: Sharing,
+    foresight: Foresight | None = None,
+    progress: Progress | None = None,
+) -> TargetRun:
+    """Run `program` on its targets, each under `policy`; a policy that plans ahead needs `foresight`.
+
+    `program` counts a second per byte (a bandwidth of 1), for how long a transfer takes is up to the stripes.
+    """
+    return _TargetExecution(program, stripes, policy, foresight).finish(progress)
+
+
+class _TargetExecution:
+    def __init__(self, program: Program, stripes: Stripes, policy: Sharing, foresight: Foresight | None) -> None:
+        self.program, self.policy = program, policy
+        self.tick = tick_of(policy, Outlook(program.begin, program.end, program.volume.size), program)
+        self.origin = origin_of(program, self.tick)
+        self.chains = chains_of(program, self.origin, watching=False)
+        self.stripes, memory = with_memory(stripes, policy, foresight, self.origin)
+        self.state = initial_stripe_state(program, stripes, self.origin)
+        self.view = stripes_view(stripes, policy, memory)
+        self.rates = np.zeros(int(np.diff(stripes.row).max()))
+        self.decide = first_class(policy) if policy.compiled else idle
+        self.seconds = 0.0
+
+    def finish(self, progress: Progress | None) -> TargetRun:
+        # The first call of a process sets things up: not part of the run.
+        self._go_on(resuming=False, budget=0)
+        self.seconds = 0.0
+        status = loop.BUDGET_SPENT
+        while status != loop.DONE:
+            status = self._go_on(resuming=False)
+            while status == loop.PAUSED:
+                self._ask()
+                status = self._go_on(resuming=True)
+            if status in (loop.STALLED, loop.REFUSED):
+                raise PolicyError(self._refusal(status))
+            if progress is not None and status != loop.DONE:
+                progress(self._time, int(self.state.counts[EVENTS]))
+        return self._result()
+
+    def _go_on(self, resuming: bool, budget: int = _CHUNK) -> int:
+        started = time.thread_time()
+        try:
+            status = run_targets(
+                self.chains,
+                self.stripes,
+                self.state,
+                self.view,
+                self.decide,
+                self.rates,
+                self.tick,
+                budget,
+                not self.policy.compiled,
+                resuming,
+            )
+        except Exception as error:  # only the policy's own code can raise in there
+            raise raised(self.policy, self._time, error) from error
+        self.seconds += time.thread_time() - started
+        return status
+
+    @property
+    def _target(self) -> int:
+        """The target that is to decide, or has decided badly."""
+        return int(self.state.touched[self.state.counts[TOUCHED] - 1])
+
+    def _shown(self, now: float) -> View:
+        target = self._target
+        own = slice(self.stripes.memory[target], self.stripes.memory[target + 1])
+        start = int(self.stripes.row[target])
+        return active_rows(self.view._replace(memory=self.view.memory[own]), now, start, int(self.state.active[target]))
+
+    def _ask(self) -> None:
+        """Let a plain Python policy decide."""
+        started = time.thread_time()
+        view = self._shown(float(self.state.clock[NOW]))
+        ask(self.policy, view, self.rates[: view.limit.size])
+        self.seconds += time.thread_time() - started
+
+    @property
+    def _time(self) -> float:
+        """The scenario's time; the loop counts from the origin."""
+        return self.origin + float(self.state.clock[NOW])
+
+    def _refusal(self, status: int) -> str:
+        if status == loop.STALLED:
+            return f"{at(self.policy, self._time)} gave nobody any target, and nothing else would ever happen"
+        view = self._shown(self._time)
+        here = np.flatnonzero(self.stripes.target == self._target)
+        names = [self.program.names[self.stripes.owner[here[place]]] for place in view.application]
+        return improper(self.policy, names, view, view.rate, f"of target {self._target}")
+
+    def _result(self) -> TargetRun:
+        state = self.state
+        end = float(state.clock[NOW])
+        compute_done, moved, io_seconds = state.compute_done.copy(), state.transferred.copy(), state.io_seconds.copy()
+        transferring = state.under_way > 0
+        computing = ~transferring & (state.operation >= 0)
+        since = np.maximum(0.0, end - state.since)
+        compute_done[computing] += since[computing]
+        io_seconds[transferring] += since[transferring]
+        moved += self._moved_so_far()
+        return TargetRun(
+            self.origin + end, int(state.counts[EVENTS]), self.seconds, compute_done, moved, io_seconds, state.busy
+        )
+
+    def _moved_so_far(self) -> Floats:
+        """Bytes of operations that are still under way: transfers that are over, and parts of the others."""
+        state, stripes = self.state, self.stripes
+        count = np.diff(stripes.first)
+        transferring = state.under_way > 0
+        volume = np.zeros(count.size)
+        volume[transferring] = self.program.volume[state.operation[transferring]]
+        over = np.where(transferring, count - state.under_way, 0).astype(np.float64)
+        in_use = np.repeat(stripes.row[:-1] + state.active, np.diff(stripes.row))
+        rows = np.flatnonzero(np.arange(in_use.size) < in_use)
+        stripe = state.stripe[rows]
+        owner = stripes.owner[stripe]
+        left = self.view.remaining[rows] / (volume[owner] * stripes.seconds[stripe])
+        over += np.bincount(owner, weights=np.clip(1.0 - left, 0.0, 1.0), minlength=over.size)
+        return volume * over / count

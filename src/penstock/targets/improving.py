@@ -1,0 +1,5 @@
+"""Local search."""
+
+
+def improve() -> None:
+    """To be."""

@@ -1,0 +1,67 @@
+"""What comes of giving out targets: who uses which, how loaded they are, and how the applications fared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TargetUse:
+    """One target of the platform."""
+
+    name: str
+    limit: float | None  # the most it can move, bytes/s; None: not limited
+    applications: int  # how many use it
+    stress: float  # the share of its time that they would keep it busy if nobody were in the way; may exceed 1
+    busy: float  # the share of the interval in which it was transferring
+    in_service: bool
+
+
+@dataclass(frozen=True)
+class Striped:
+    """One application on its targets. io_slowdown = rho_io · rho_con; None if it moved nothing in the interval."""
+
+    name: str
+    nodes: int
+    count: int
+    targets: tuple[int, ...]  # places in the platform's list, rising
+    stress: float  # how many targets it keeps busy, on average
+    io_slowdown: float | None  # I/O seconds over what they would be on the best number of targets, all alone
+    rho_io: float  # the part that comes from the number of targets
+    rho_con: float | None  # the part that comes from others on the same targets
+    io_seconds: float  # in which it had an operation under way
+    moved: float  # bytes
+    compute_done: float  # seconds
+
+
+@dataclass(frozen=True)
+class Allotment:
+    """Targets given out, and what came of it between 0 and the first completion of an application (P4 §2.3)."""
+
+    allocation: str
+    placement: str
+    sharing: str
+    knowledge: str  # what the policies were told of the profiles
+    error: float
+    seed: int
+    load: float  # Σ stress / N
+    least_load: float  # the same if everyone had the number of targets with the lowest stress
+    interval: float
+    mean_io_slowdown: float | None
+    machine_idletime: float  # share of the machine's node seconds that were not computing
+    imbalance: float  # stress of the most loaded target less that of the least loaded one
+    events: int
+    seconds: float  # in the engine
+    applications: tuple[Striped, ...]
+    targets: tuple[TargetUse, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        whole = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return whole | {
+            "counts": {each.name: each.count for each in self.applications},
+            "targets": {each.name: list(each.targets) for each in self.applications},
+            "applications": [{**asdict(each), "targets": list(each.targets)} for each in self.applications],
+            "target_use": [asdict(target) for target in self.targets],
+        }

@@ -1,0 +1,41 @@
+"""Running an arrangement, and how the applications fared until the first of them ended (P4 §2.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from penstock.engine.program import Floats
+from penstock.engine.run import Progress
+from penstock.engine.stripes import stripes_of
+from penstock.engine.target_run import TargetRun, execute_on_targets
+from penstock.sharing.policy import Sharing
+from penstock.targets.arrangement import Arrangement
+from penstock.targets.site import Site
+
+
+class Fared(NamedTuple):
+    """What came of a run: per application its slowdown (NaN if it moved nothing), and the two objectives."""
+
+    run: TargetRun
+    io_slowdown: Floats
+    machine_idletime: float
+
+    @property
+    def mean_io_slowdown(self) -> float | None:
+        """Over those that moved something."""
+        moved = self.io_slowdown[~np.isnan(self.io_slowdown)]
+        return float(moved.mean()) if moved.size else None
+
+
+def fare(site: Site, arrangement: Arrangement, policy: Sharing, progress: Progress | None = None) -> Fared:
+    """Let the applications run on their targets."""
+    demand, option = site.demand, arrangement.option
+    count = demand.count[option]
+    stripes = stripes_of(count, arrangement.places, demand.bandwidth[option] / count, demand.limit, policy)
+    run = execute_on_targets(site.program, stripes, policy, site.foresight if policy.prepare else None, progress)
+    best = demand.bandwidth[demand.fastest]
+    slowdown = np.divide(run.io_seconds * best, run.moved, out=np.full(best.size, np.nan), where=run.moved > 0.0)
+    computing = float(demand.nodes @ run.compute_done) / (demand.machine * run.end)
+    return Fared(run, slowdown, 1.0 - computing)

@@ -1,0 +1,242 @@
+"""Applications on storage targets (P4 §2), the obvious way: one instant after the other.
+
+An operation of volume V on n targets is n transfers of V/n, each at its own pace, and ends with the last of them. The
+unit of a target is time: a transfer alone there gets all of it, and has as many seconds left as it would then take.
+At an instant everything due within 1e-9 of it is applied; then each target on which a transfer was posted or completed
+decides once, and the others keep their rates. The run stops when the first application completes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .allocations import Counts, Placed, limits_of, load, machine_of, n_perf, nodes_of, stress
+from .engine import TOLERANCE, Document, Stage, stages_of, unroll
+from .orders import ORDERS
+from .policies import Policy, rates_of
+
+
+class Stalled(Exception):
+    """Everyone waits for someone else."""
+
+
+@dataclass
+class Transfer:
+    """What an operation moves through one target, in seconds of that target."""
+
+    seconds: float
+    remaining: float
+    rate: float = 0.0
+
+
+@dataclass
+class Job:
+    """One application on its way: away, compute, io or done; a stage without volume is a last compute."""
+
+    name: str
+    nodes: int
+    release: float
+    stages: Iterator[Stage]
+    pace: dict[int, float]  # for each of its targets: seconds there for one byte of an operation
+    doing: str = "away"
+    work: float = 0.0
+    volume: float = 0.0
+    since: float = 0.0
+    posted: float = 0.0
+    first: bool = True
+    transfers: dict[int, Transfer] = field(default_factory=dict)
+    served: dict[int, float] = field(default_factory=dict)
+    iterations: list[float] = field(default_factory=list)
+    progress: float = 0.0  # ideal seconds of finished computes and operations
+    operations: int = 0
+    compute_done: float = 0.0
+    moved: float = 0.0
+    io_seconds: float = 0.0
+
+    def settle(self, now: float, touched: set[int]) -> bool:
+        """Apply what is due at this instant, and note the targets that it touches; whether there was anything."""
+        slack = TOLERANCE * now
+        over = {t for t, transfer in self.transfers.items() if transfer.remaining <= transfer.rate * slack}
+        if self.doing == "away" and self.release <= now + slack:
+            self.advance(now)
+        elif self.doing == "compute" and self.since + self.work <= now + slack:
+            self.end_compute(now, touched)
+        elif over:
+            self.end_transfers(now, over, touched)
+        else:
+            return False
+        return True
+
+    def advance(self, now: float) -> None:
+        """Enter the next stage, or stop."""
+        stage = next(self.stages, None)
+        self.doing, self.since = "done" if stage is None else "compute", now
+        self.work, self.volume, _ = stage or (0.0, 0.0, 0.0)
+
+    def end_compute(self, now: float, touched: set[int]) -> None:
+        """Post the operation that follows, on all targets; or go on when there is none."""
+        self.compute_done += self.work
+        self.progress += self.work
+        if not self.volume:
+            self.advance(now)
+            return
+        self.doing, self.posted = "io", now
+        for target, pace in self.pace.items():
+            self.transfers[target] = Transfer(self.volume * pace, self.volume * pace)
+        touched.update(self.pace)
+
+    def end_transfers(self, now: float, over: set[int], touched: set[int]) -> None:
+        """Some transfers are complete; with the last one the operation is."""
+        for target in over:
+            self.served[target] = self.served.get(target, 0.0) + self.transfers.pop(target).seconds
+        touched |= over
+        if self.transfers:
+            return
+        alone = self.volume * max(self.pace.values())
+        self.progress += alone
+        self.operations += 1
+        self.moved += self.volume
+        self.io_seconds += now - self.posted
+        if self.work or not self.first:
+            self.iterations.append(self.work + alone)
+        self.first = False
+        self.advance(now)
+
+    def due(self, now: float) -> list[float]:
+        """When something happens to it, as things stand."""
+        if self.doing == "away":
+            return [self.release]
+        if self.doing == "compute":
+            return [self.since + self.work]
+        return [now + transfer.remaining / transfer.rate for transfer in self.transfers.values() if transfer.rate > 0]
+
+    def view(self, target: int) -> Document:
+        """Tell what a strategy on this target may know."""
+        transfer = self.transfers[target]
+        known = {"name": self.name, "bandwidth": 1.0, "remaining": transfer.remaining, "posted": self.posted}
+        known |= {"release": self.release, "progress": self.progress + transfer.seconds - transfer.remaining}
+        known |= {"operation": self.operations, "served": self.served.get(target, 0.0)}
+        return known | ({"omega": sum(self.iterations) / len(self.iterations)} if self.iterations else {})
+
+    def stop(self, now: float) -> None:
+        """Credit what is under way when the run stops."""
+        if self.doing == "compute":
+            self.compute_done += now - self.since
+        elif self.doing == "io":
+            left = sum(transfer.remaining / transfer.seconds for transfer in self.transfers.values())
+            self.moved += self.volume * (len(self.pace) - left) / len(self.pace)
+            self.io_seconds += now - self.posted
+
+
+def jobs_of(document: Document, counts: Counts, targets: Placed) -> list[Job]:
+    """Every application before anything happens."""
+    limits, jobs = limits_of(document), []
+    for index, app in enumerate(document["applications"]):
+        n = counts[app["name"]]
+        assert n == len(set(targets[app["name"]])), "as many targets as counted, and none twice"
+        peak = app["profile"][n] / n
+        pace = {target: 1 / n / min(peak, limits[target]) for target in targets[app["name"]]}
+        # Only the stages' seconds and bytes matter: caps and the platform's bandwidth play no role here.
+        stages = stages_of(document | {"platform": {"bandwidth": 1.0}}, index)
+        jobs.append(Job(app["name"], nodes_of(app), float(app.get("release", 0.0)), stages, pace))
+    return jobs
+
+
+def seen_from(target: int, document: Document, jobs: list[Job]) -> Document:
+    """The scenario of one target, without noise: its jobs compute, then occupy it for the seconds they need there."""
+    applications = []
+    for app, job in zip(document["applications"], jobs, strict=True):
+        if target in job.pace:
+            phases = [
+                {"compute": amount} if kind == "compute" else {"write": amount * job.pace[target]}
+                for kind, amount in unroll(app["phases"])
+            ]
+            applications.append({"name": job.name, "release": job.release, "phases": phases})
+    return {"platform": {"bandwidth": 1.0}, "applications": applications}
+
+
+def decide(jobs: list[Job], target: int, now: float, policy: str | Policy) -> None:
+    """Divide the time of one target anew."""
+    there = [job for job in jobs if target in job.transfers]
+    if there:
+        state = {"capacity": 1.0, "now": now, "end": None, "active": [job.view(target) for job in there]}
+        rates = rates_of(state, policy)
+        for job in there:
+            job.transfers[target].rate = rates.get(job.name, 0.0)
+
+
+def simulate(document: Document, counts: Counts, targets: Placed, sharing: str | Policy = "fair-share") -> Document:
+    """Run the scenario until the first application completes; every target has a policy of its own."""
+    jobs = jobs_of(document, counts, targets)
+    places = range(len(limits_of(document)))
+    policies: list[str | Policy] = [
+        ORDERS[sharing](seen_from(target, document, jobs))
+        if isinstance(sharing, str) and sharing in ORDERS
+        else sharing
+        for target in places
+    ]
+    busy = [0.0 for _ in places]
+    now = 0.0
+    while True:
+        touched: set[int] = set()
+        while any([job.settle(now, touched) for job in jobs]):
+            pass
+        if any(job.doing == "done" for job in jobs):
+            break
+        for target in touched:
+            decide(jobs, target, now, policies[target])
+        due = [time for job in jobs for time in job.due(now)]
+        if not due:
+            raise Stalled(f"under {sharing} nothing happens after {now:g}")
+        passed = min(due) - now
+        for target in places:
+            here = [job.transfers[target] for job in jobs if target in job.transfers]
+            busy[target] += passed if any(transfer.rate > 0 for transfer in here) else 0.0
+            for transfer in here:
+                transfer.remaining = max(0.0, transfer.remaining - transfer.rate * passed)
+        now = min(due)
+    for job in jobs:
+        job.stop(now)
+    return measure(document, counts, jobs, now, busy)
+
+
+def measure(document: Document, counts: Counts, jobs: list[Job], interval: float, busy: list[float]) -> Document:
+    """Take the metrics of P4 §2.3."""
+    apps = document["applications"]
+    rows = [row_of(document, app, counts[job.name], job) for app, job in zip(apps, jobs, strict=True)]
+    slowdowns = [row["io_slowdown"] for row in rows if row["io_slowdown"] is not None]
+    carried = [
+        sum(row["stress"] / row["count"] for row, job in zip(rows, jobs, strict=True) if target in job.pace)
+        for target in range(len(busy))
+    ]
+    computed = sum(job.nodes * job.compute_done for job in jobs)
+    return {
+        "load": load(document, counts),
+        "interval": interval,
+        "mean_io_slowdown": sum(slowdowns) / len(slowdowns) if slowdowns else None,
+        "machine_idletime": 1 - computed / (machine_of(document) * interval),
+        "imbalance": max(carried) - min(carried),
+        "applications": rows,
+        "target_use": [
+            {"stress": weight, "busy": seconds / interval} for weight, seconds in zip(carried, busy, strict=True)
+        ],
+    }
+
+
+def row_of(document: Document, app: Document, n: int, job: Job) -> Document:
+    """How one application fared."""
+    fastest, chosen = app["profile"][n_perf(document, app)], app["profile"][n]
+    rho_io = fastest / chosen
+    slowdown = job.io_seconds / (job.moved / fastest) if job.moved > 0 else None
+    return {
+        "name": job.name,
+        "count": n,
+        "stress": stress(app, n),
+        "io_slowdown": slowdown,
+        "rho_io": rho_io,
+        "rho_con": None if slowdown is None else slowdown / rho_io,
+        "io_seconds": job.io_seconds,
+        "moved": job.moved,
+        "compute_done": job.compute_done,
+    }
