@@ -1,4 +1,4 @@
-"""Penstock decides who may do I/O when, and at which rate: simulate, compare and bound I/O sharing policies.
+"""Penstock decides who may do I/O when, at which rate and through which targets: simulate, compare, bound policies.
 
 >>> import penstock
 >>> scenario = penstock.generate("example-1", m=4)
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from penstock.packing import pack
     from penstock.runs import compare, simulate
     from penstock.schedule import follow
+    from penstock.targets import allocate
     from penstock.workloads import generate
 
 # Imported when first used: `import penstock` and `penstock --help` must not wait for Numba.
@@ -27,6 +28,7 @@ _HOME = {
     "PenstockError": "errors",
     "Result": "metrics.result",
     "Scenario": "model",
+    "allocate": "targets",
     "compare": "runs",
     "decide": "decision",
     "follow": "schedule",
@@ -42,6 +44,7 @@ __all__ = [
     "PenstockError",
     "Result",
     "Scenario",
+    "allocate",
     "compare",
     "decide",
     "follow",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -37,14 +38,21 @@ def nodes_of(app: Document) -> int:
     return int(app.get("nodes", 1))
 
 
+def amounts_of(app: Document) -> tuple[list[float], list[float]]:
+    """Seconds of every compute and bytes of every operation, as listed, without noise."""
+    listed = list(unroll(app["phases"]))
+    seconds = [amount for kind, amount in listed if kind == "compute"]
+    return seconds, [amount for kind, amount in listed if kind != "compute"]
+
+
 def compute_of(app: Document) -> float:
-    """T_cpu: all that is listed, without noise."""
-    return math.fsum(amount for kind, amount in unroll(app["phases"]) if kind == "compute")
+    """T_cpu."""
+    return math.fsum(amounts_of(app)[0])
 
 
 def volume_of(app: Document) -> float:
-    """V: all that is listed, without noise."""
-    return math.fsum(amount for kind, amount in unroll(app["phases"]) if kind != "compute")
+    """V."""
+    return math.fsum(amounts_of(app)[1])
 
 
 def allowed(document: Document, app: Document) -> list[int]:
@@ -93,7 +101,7 @@ def static(document: Document) -> Counts:
     for app in document["applications"]:
         twice = 2 * nodes_of(app) * len(limits_of(document))
         share = max(1, (twice + machine) // (2 * machine))
-        counts[app["name"]] = min(allowed(document, app), key=lambda n, share=share: (abs(n - share), n))
+        counts[app["name"]] = min((abs(n - share), n) for n in allowed(document, app))[1]
     return counts
 
 
@@ -107,20 +115,27 @@ def nsys(document: Document) -> Counts:
     return {app["name"]: n_sys(document, app) for app in document["applications"]}
 
 
-def tcpu(document: Document) -> Counts:
-    """Algorithm 1 of P4, line by line; n + 1 is the next allowed count."""
+def exact_stress(app: Document, n: int) -> Fraction:
+    """The stress without any rounding: a load of 1 is full, and the last digit of a float must not decide that."""
+    compute, volume = (sum(map(Fraction, amounts), Fraction(0)) for amounts in amounts_of(app))
+    transfer = volume / Fraction(app["profile"][n])
+    return n * transfer / (compute + transfer)
+
+
+def tcpu(document: Document, most: float | Fraction = 1) -> Counts:
+    """Algorithm 1 of P4, line by line; n + 1 is the next allowed count. `most`: the highest load."""
     apps, targets = document["applications"], len(limits_of(document))
     pi = [n_sys(document, app) for app in apps]
     done = False
     while not done:
         tau = list(pi)
         load_diff = [-1.0] * len(apps)
-        init_io_load = sum(stress(app, n) for app, n in zip(apps, pi, strict=True)) / targets
+        init_io_load = sum((exact_stress(app, n) for app, n in zip(apps, pi, strict=True)), Fraction(0)) / targets
         for i, app in enumerate(apps):
             n = pi[i]
             while n != n_perf(document, app) and load_diff[i] < 0:
                 n = min(m for m in allowed(document, app) if m > n)
-                if init_io_load + (stress(app, n) / targets - stress(app, pi[i]) / targets) <= 1:
+                if init_io_load + (exact_stress(app, n) / targets - exact_stress(app, pi[i]) / targets) <= most:
                     load_diff[i] = cpu_load(app, n) - cpu_load(app, pi[i])
                     tau[i] = n
         idx = max(range(len(apps)), key=lambda i: quantise(load_diff[i]))  # max keeps the first of equals

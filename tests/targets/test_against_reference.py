@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from penstock import Scenario
@@ -42,15 +42,19 @@ def assert_same(document: Document, fast: Allotment, slow: Document, relative: f
     for ours, theirs in zip(fast.applications, slow["applications"], strict=True):
         for key, value in theirs.items():
             assert getattr(ours, key) == (value if key == "name" else close(value, relative)), (ours.name, key)
-    assert [target.busy for target in fast.targets] == close([target["busy"] for target in slow["target_use"]], relative)
+    use = slow["target_use"]
+    assert [target.busy for target in fast.targets] == close([target["busy"] for target in use], relative)
+    # P4 has no slow targets, so what one carries is not said there.
     if all(target.limit is None for target in fast.targets):
-        assert [target.stress for target in fast.targets] == close([target["stress"] for target in slow["target_use"]])
+        assert [target.stress for target in fast.targets] == close([target["stress"] for target in use])
         assert fast.imbalance == close(slow["imbalance"])
 
 
-@pytest.mark.parametrize("allocation", literal.ALLOCATIONS)
-@pytest.mark.parametrize("placement", literal.PLACEMENTS)
-@given(document=target_documents(limits=False))
+@given(
+    document=target_documents(limits=False),
+    allocation=st.sampled_from(sorted({*literal.ALLOCATIONS} - {"tcpu"})),
+    placement=st.sampled_from(sorted(literal.PLACEMENTS)),
+)
 def test_counts_and_targets_are_those_of_the_definitions(allocation: str, placement: str, document: Document) -> None:
     found = given_out(document, allocation, placement).to_dict()
     counts = literal.ALLOCATIONS[allocation](document)
@@ -59,6 +63,7 @@ def test_counts_and_targets_are_those_of_the_definitions(allocation: str, placem
 
 
 @pytest.mark.parametrize("sharing", SHARING)
+@settings(max_examples=settings().max_examples // 2)
 @given(
     document=target_documents(),
     allocation=st.sampled_from(ALLOCATIONS),

@@ -96,7 +96,7 @@ def _sharing(demand: Demand) -> Ints:
     return alone
 
 
-@allocation("mckp", source="Bez et al. 2021, P4 §1")
+@allocation("mckp", source="Bez et al., P4 §1")
 def mckp(demand: Demand, draw: np.random.Generator) -> Allocated:
     """The highest sum of bandwidths with targets of one's own; it also says which."""
     option = _knapsack(demand, demand.targets, leaving=False)

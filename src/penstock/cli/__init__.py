@@ -11,6 +11,7 @@ import sys
 
 import typer
 
+from penstock.cli.allocate import allocate
 from penstock.cli.compare import compare
 from penstock.cli.decide import decide
 from penstock.cli.demo import demo
@@ -18,17 +19,18 @@ from penstock.cli.generate import generate
 from penstock.cli.optimum import optimum
 from penstock.cli.pack import pack
 from penstock.cli.policies import policies
+from penstock.cli.profiles import profiles
 from penstock.cli.simulate import simulate
 from penstock.errors import PenstockError
 
 app = typer.Typer(
     name="penstock",
-    help="Decide who may do I/O when and at which rate: simulate, compare and bound sharing policies.",
+    help="Decide who may do I/O when, at which rate and through which targets: simulate, compare and bound policies.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (demo, simulate, compare, optimum, pack, decide, generate, policies):
+for command in (demo, simulate, compare, optimum, pack, allocate, profiles, decide, generate, policies):
     app.command()(command)
 
 

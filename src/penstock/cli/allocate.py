@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.options import Json, Noise, Plot, ScenarioFile, Seed, Sharing
+from penstock.cli.options import Json, Noise, Plot, ScenarioFile, Sharing
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ Directory = Annotated[
     str | None,
     typer.Option(metavar="TEMPLATE", help="Where an application's files are, for --export.  [default: {name}]"),
 ]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="For random policies, --error and noise, instead of the scenario's seed."),
+]
 
 _OBJECTIVES = ("slowdown", "idle")
 
@@ -105,7 +109,7 @@ def allocate(
     given |= _given(allocation=allocation, placement=placement, plan=plan and _read(plan))
     whole = _decided(found, given)
     start = whole if out is None else _decided(found, given | {"without": out})
-    best = start if seconds is None else _improved(found, start, seconds, objective or _OBJECTIVES[0])
+    best = start if seconds is None else _improved(found, start, sharing, seconds, objective or _OBJECTIVES[0])
     text = export and _exported(best, export, directory)
     return _show(best, start, None if out is None else whole, text, output, json, plot)
 
@@ -202,7 +206,7 @@ def _every_pair(scenario: Scenario, given: dict[str, Any]) -> tuple[Allotment, .
         return compare_allotments(scenario, **given, progress=meter.show)
 
 
-def _improved(scenario: Scenario, start: Allotment, seconds: float, objective: str) -> Allotment:
+def _improved(scenario: Scenario, start: Allotment, sharing: str, seconds: float, objective: str) -> Allotment:
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
     from penstock.targets import improve  # noqa: PLC0415
@@ -212,7 +216,7 @@ def _improved(scenario: Scenario, start: Allotment, seconds: float, objective: s
         def progress(evaluations: int, best: float, fraction: float) -> None:
             meter.show("improving", fraction, f"{objective} {best:.4f} after {evaluations:,} tries")
 
-        return improve(scenario, start, seconds=seconds, objective=objective, seed=scenario.seed, progress=progress)
+        return improve(scenario, start, sharing=sharing, seconds=seconds, objective=objective, progress=progress)
 
 
 def _exported(allotment: Allotment, kind: str, directory: str | None) -> str:

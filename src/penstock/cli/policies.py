@@ -7,21 +7,28 @@ from penstock.cli.options import Json
 
 def policies(json: Json = False) -> None:
     """List all policies with their rule, their parameters and where they come from."""
+    from penstock import allocation, placement, sharing  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
     from penstock.cli.show import output, print_json  # noqa: PLC0415
-    from penstock.report.lists import policies_table  # noqa: PLC0415
-    from penstock.sharing import policies as known  # noqa: PLC0415
+    from penstock.report.lists import policies_table, target_policies_table  # noqa: PLC0415
 
     with Meter() as meter:
         meter.show("loading policies")
-        found = known()
+        shared, allocated, placed = sharing.policies(), allocation.policies(), placement.policies()
     if json:
         print_json(
             [
                 {"decision": "sharing", "name": each.name, "rule": each.rule, "source": each.source}
                 | {"parameters": dict(each.settings)}
-                for each in found
+                for each in shared
+            ]
+            + [
+                {"decision": decision, "name": each.name, "rule": each.rule, "source": each.source, "needs": each.needs}
+                for decision, policies in (("allocation", allocated), ("placement", placed))
+                for each in policies
             ]
         )
         return
-    output().print(policies_table(found))
+    output().print(policies_table(shared))
+    output().print(target_policies_table("allocation policy", allocated))
+    output().print(target_policies_table("placement policy", placed))

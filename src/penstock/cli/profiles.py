@@ -18,9 +18,7 @@ MOST = 100_000  # targets
 
 Files = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="FILE…", help="CSV of application, targets, bandwidth; tables of FORGE; CSV or JSON of IOR."
-    ),
+    typer.Argument(metavar="FILE", help="CSV of application, targets, bandwidth; tables of FORGE; CSV or JSON of IOR."),
 ]
 Take = Annotated[str, typer.Option(metavar="median|max", help="What to make of repetitions.")]
 Fit = Annotated[
@@ -47,7 +45,7 @@ def profiles(
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Read measured bandwidths from FILE…, fit and classify them, and write them as profiles."""
+    """Read measured bandwidths from each FILE, fit and classify them, and write them as profiles."""
     from penstock.cli.show import check_outputs, draw, print_json  # noqa: PLC0415
     from penstock.files import check_place  # noqa: PLC0415
     from penstock.profiles import fit_profiles, read_profiles, save_profiles  # noqa: PLC0415

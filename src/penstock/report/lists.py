@@ -9,6 +9,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
+from penstock.allocation.policy import TargetPolicy
 from penstock.sharing.policy import Sharing
 from penstock.workloads import Generator
 
@@ -18,6 +19,14 @@ def policies_table(policies: Iterable[Sharing]) -> Table:
     table = _table("sharing policy", "rule", "parameters", "source")
     for policy in policies:
         table.add_row(policy.name, policy.rule, _settings(policy.settings), policy.source)
+    return table
+
+
+def target_policies_table(kind: str, policies: Iterable[TargetPolicy]) -> Table:
+    """Every policy that gives out targets in a row, with how hard it is to know what it must know."""
+    table = _table(kind, "rule", "needs", "source")
+    for policy in policies:
+        table.add_row(policy.name, policy.rule, policy.needs, policy.source)
     return table
 
 

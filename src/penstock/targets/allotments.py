@@ -60,7 +60,7 @@ def allocate(
         arrangement = _decided(site, how, where, knowledge, error, drawn)
         names = {"allocation": how.name, "placement": where.name}
     else:
-        arrangement = _planned(site, plan)
+        arrangement = planned(site, plan)
         names = {"allocation": BY_PLAN, "placement": BY_PLAN}
     out = np.unique(site.places(without, "without"))
     if out.size:
@@ -106,7 +106,7 @@ def _decided(
     return Arrangement(option, places)
 
 
-def _planned(site: Site, plan: Plan) -> Arrangement:
+def planned(site: Site, plan: Plan) -> Arrangement:
     """The arrangement that a plan says."""
     demand = site.demand
     if missing := [name for name in demand.names if name not in plan]:

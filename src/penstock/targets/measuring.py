@@ -56,6 +56,7 @@ def _applications(site: Site, arrangement: Arrangement, fared: Fared) -> tuple[S
             nodes=int(demand.nodes[i]),
             count=int(demand.count[option[i]]),
             targets=tuple(places.tolist()),
+            bandwidth=float(demand.bandwidth[option[i]]),
             stress=float(demand.stress[option[i]]),
             io_slowdown=None if none[i] else float(fared.io_slowdown[i]),
             rho_io=float(rho_io[i]),

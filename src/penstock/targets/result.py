@@ -26,6 +26,7 @@ class Striped:
     nodes: int
     count: int
     targets: tuple[int, ...]  # places in the platform's list, rising
+    bandwidth: float  # b(n), when nothing is in its way
     stress: float  # how many targets it keeps busy, on average
     io_slowdown: float | None  # I/O seconds over what they would be on the best number of targets, all alone
     rho_io: float  # the part that comes from the number of targets
@@ -55,6 +56,7 @@ class Allotment:
     seconds: float  # in the engine
     applications: tuple[Striped, ...]
     targets: tuple[TargetUse, ...]
+    runs: int = 0  # of the engine, in a local search that improved it
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
