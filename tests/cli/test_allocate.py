@@ -41,9 +41,10 @@ ALLOTMENT = {
     "events": int,
     "seconds": NUMBER,
     "target_use": list,
+    "runs": int,
 }
 STRIPED = {"name": str, "io_slowdown": PERHAPS, "rho_io": NUMBER, "rho_con": PERHAPS}
-STRIPED |= {"nodes": int, "count": int, "targets": list, "stress": NUMBER}
+STRIPED |= {"nodes": int, "count": int, "targets": list, "bandwidth": NUMBER, "stress": NUMBER}
 STRIPED |= {"io_seconds": NUMBER, "moved": NUMBER, "compute_done": NUMBER}
 
 
@@ -166,18 +167,25 @@ def test_measured_profiles_take_the_place_of_the_scenarios(penstock, site, folde
 def test_improve_starts_from_what_was_decided(penstock, site, monkeypatch):
     asked = {}
 
-    def improve(scenario, start, *, seconds, objective, seed, progress):
+    def improve(scenario, start, *, sharing, seconds, objective, progress):
         progress(7, 1.25, 0.5)
-        asked.update(seconds=seconds, objective=objective, seed=seed, start=start.allocation)
+        asked.update(seconds=seconds, objective=objective, sharing=sharing, start=start.allocation, seed=start.seed)
         return replace(start, mean_io_slowdown=1.25)
 
     monkeypatch.setattr(targets, "improve", improve)
     words = ["--allocation", "nsys", "--improve", "1.5 min", "--objective", "idle", "--seed", "4"]
     assert parsed(penstock("allocate", "site.yaml", "--json", *words))["mean_io_slowdown"] == 1.25
-    assert asked == {"seconds": 90.0, "objective": "idle", "seed": 4, "start": "nsys"}
+    assert asked == {"seconds": 90.0, "objective": "idle", "sharing": "fair-share", "seed": 4, "start": "nsys"}
     out = penstock("allocate", "site.yaml", "--improve", "0").out
     assert "The search started from a mean slowdown of" in out and "came to a mean slowdown of 1.250" in out
     assert (asked["seconds"], asked["objective"], asked["seed"]) == (0.0, "slowdown", 0)
+
+
+def test_improve_ends_no_worse_than_it_started(penstock, site):
+    start = parsed(penstock("allocate", "site.yaml", "--json"))
+    better = parsed(penstock("allocate", "site.yaml", "--improve", "0.3", "--json"))
+    assert better["mean_io_slowdown"] <= start["mean_io_slowdown"]
+    assert better["runs"] > 0 == start["runs"]
 
 
 def test_the_example_shows_what_its_comments_say(penstock):
