@@ -2,8 +2,8 @@
 
 The evaluation of P4 §4: 100 sets of applications on 20 targets and 480 nodes, twenty in each fifth of the lowest load,
 once with the built-in families of profiles and once with the 189 patterns of MareNostrum, if these are at hand. Names
-of tables as arguments (pairs, knowledge, sharing, improve) measure those only. All but `improve` take two minutes or so
-on two cores; that one searches for 10 s per set and objective, ten minutes in all.
+of tables as arguments (pairs, knowledge, sharing, improve) measure those only. All but `improve` take a minute on
+two cores; that one searches for 10 s per set and objective, ten minutes in all.
 """
 
 from __future__ import annotations

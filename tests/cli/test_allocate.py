@@ -274,5 +274,8 @@ def test_a_comparison_leaves_out_what_is_not_possible(penstock, folder):
     (folder / "misfit.yaml").write_text(f"version: 1\nplatform: {{targets: 3}}\napplications:\n{jobs}")
     record = parsed(penstock("allocate", "misfit.yaml", "--compare", "--json"))
     assert len(record["runs"]) == 15 and len(record["refused"]) == 1
-    assert "Left out: mckp: the applications do not all fit" in penstock("allocate", "misfit.yaml", "--compare").out
-    assert "mckp: the applications do not all fit" in penstock("allocate", "misfit.yaml", "--allocation", "mckp").err
+    assert (
+        "Left out: allocation policy 'mckp': the applications do not all fit"
+        in penstock("allocate", "misfit.yaml", "--compare").out
+    )
+    assert "'mckp': the applications do not all fit" in penstock("allocate", "misfit.yaml", "--allocation", "mckp").err
