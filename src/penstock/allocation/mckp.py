@@ -101,8 +101,8 @@ def mckp(demand: Demand, draw: np.random.Generator) -> Allocated:
     option = _knapsack(demand, demand.targets - 1, leaving=may_leave)
     if option is None:
         raise PolicyError(
-            f"allocation policy 'mckp': the applications do not all fit on {demand.targets} targets of their own, and too many have no "
-            "bandwidth for 1 target in their profile, so that they could not share one"
+            f"allocation policy 'mckp': the applications do not all fit on {demand.targets} targets of their own, and "
+            "too many have no bandwidth for 1 target in their profile, so that they could not share one"
         )
     out = option == _LEFT_OUT
     option = np.where(out, smallest, option)
