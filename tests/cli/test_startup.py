@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import penstock as package
+from benchmarks.startup import LIBRARIES, MULTIPLE, SECONDS
 from cli.user import command, environment
 
 HEAVY = {"numba", "numpy", "scipy", "matplotlib", "ortools", "pyarrow", "pydantic", "yaml"}
@@ -43,7 +44,9 @@ def test_help_takes_less_than_a_third_of_a_second():
 @pytest.mark.timing
 @pytest.mark.slow
 def test_a_later_simulate_takes_little_more_than_a_second(folder):
-    assert best_of_five(command("simulate", "jobs.yaml")) <= 1.2
+    # On a slow machine, as a multiple of what the libraries take: nearly all of it is theirs.
+    libraries = best_of_five([sys.executable, "-c", LIBRARIES])
+    assert best_of_five(command("simulate", "jobs.yaml")) <= max(SECONDS, MULTIPLE * libraries)
 
 
 @pytest.mark.parametrize(
