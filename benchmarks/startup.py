@@ -26,7 +26,7 @@ def startup_rows(quick: bool) -> list[Row]:
     rows = [_row("penstock --help", [_penstock("--help") for _ in range(rounds)], 0.3)]
     libraries = [time_command([sys.executable, "-c", LIBRARIES], {}) for _ in range(rounds)]
     rows.append(_row("the libraries that a run needs, each at its smallest job", libraries, None))
-    limit = max(SECONDS, MULTIPLE * min(run.seconds for run in libraries))
+    limit = max(SECONDS, round(MULTIPLE * min(run.seconds for run in libraries), 2))
     examples = sorted((ROOT / "examples").glob("*.yaml"))
     for example in examples[:1] if quick else examples:
         command = ("simulate", str(example.relative_to(ROOT)))

@@ -38,29 +38,46 @@ def _better(value: float, total: int, than: float, than_total: int) -> bool:
     return value > than
 
 
-@kernel(types.void(_I, _I, _F, _B, _F2, _I2))
-def _fill_table(first: Ints, count: Ints, bandwidth: Floats, leaving: Bools, value: Floats, total: Ints) -> None:
-    """`value[i, w]`: the most that applications from i on can have together on w targets, and with how few of them."""
-    m, room = value.shape[0] - 1, value.shape[1]
+@kernel(types.void(_I, _I, _F, _B, _I, _F2, _I2))
+def _fill_table(
+    first: Ints, count: Ints, bandwidth: Floats, leaving: Bools, needed: Ints, value: Floats, total: Ints
+) -> None:
+    """`value[i, w]`: the most that applications from i on can have together on w targets, and with how few of them.
+
+    Only for as many targets as can be left for them: `needed[i]` at least, for those from i on, and what those before
+    them need is gone.
+    """
+    m, room = value.shape[0] - 1, value.shape[1] - 1
     for i in range(m - 1, -1, -1):
-        for w in range(room):
+        for w in range(needed[i], room - (needed[0] - needed[i]) + 1):
             best, fewest = -np.inf, 0
             if leaving[i]:
                 best, fewest = value[i + 1, w], total[i + 1, w]
+            fastest = 0.0
             for option in range(first[i], first[i + 1]):
-                if count[option] > w:
-                    break
                 left = w - count[option]
-                sum_of_all = bandwidth[option] + value[i + 1, left]
-                targets = count[option] + total[i + 1, left]
-                if sum_of_all > -np.inf and (best == -np.inf or _better(sum_of_all, targets, best, fewest)):
-                    best, fewest = sum_of_all, targets
+                if left < needed[i + 1]:
+                    break
+                # More targets for no more bandwidth are never taken.
+                if bandwidth[option] > fastest:
+                    fastest = bandwidth[option]
+                    sum_of_all = fastest + value[i + 1, left]
+                    targets = count[option] + total[i + 1, left]
+                    if best == -np.inf or _better(sum_of_all, targets, best, fewest):
+                        best, fewest = sum_of_all, targets
             value[i, w], total[i, w] = best, fewest
 
 
-@kernel(types.void(_I, _I, _F, _B, _F2, _I2, _I))
+@kernel(types.void(_I, _I, _F, _B, _I, _F2, _I2, _I))
 def _read_table(
-    first: Ints, count: Ints, bandwidth: Floats, leaving: Bools, value: Floats, total: Ints, option: Ints
+    first: Ints,
+    count: Ints,
+    bandwidth: Floats,
+    leaving: Bools,
+    needed: Ints,
+    value: Floats,
+    total: Ints,
+    option: Ints,
 ) -> None:
     """The lexicographically first way to what the table promises; who is left out counts as 0."""
     w = value.shape[1] - 1
@@ -70,7 +87,7 @@ def _read_table(
             continue
         for chosen in range(first[i], first[i + 1]):
             left = w - count[chosen]
-            if left >= 0 and not _better(
+            if left >= needed[i + 1] and not _better(
                 value[i, w], total[i, w], bandwidth[chosen] + value[i + 1, left], count[chosen] + total[i + 1, left]
             ):
                 option[i] = chosen
@@ -81,12 +98,15 @@ def _read_table(
 def _knapsack(demand: Demand, room: int, leaving: Bools) -> Ints | None:
     """An option for each, or -1 where it is left out; None if they do not all fit."""
     m = len(demand.names)
-    value, total = np.zeros((m + 1, room + 1)), np.zeros((m + 1, room + 1), np.int64)
-    _fill_table(demand.first, demand.count, demand.bandwidth, leaving, value, total)
-    if value[0, room] == -np.inf:
+    least = np.where(leaving, 0, demand.count[demand.first[:-1]])
+    needed = np.concatenate([np.cumsum(least[::-1])[::-1], [0]])
+    if needed[0] > room:
         return None
+    value, total = np.zeros((m + 1, room + 1)), np.zeros((m + 1, room + 1), np.int64)
+    options = demand.first, demand.count, demand.bandwidth, leaving, needed
+    _fill_table(*options, value, total)
     option = np.empty(m, np.int64)
-    _read_table(demand.first, demand.count, demand.bandwidth, leaving, value, total, option)
+    _read_table(*options, value, total, option)
     return option
 
 
