@@ -1,0 +1,132 @@
+"""What applications would read and write if nobody were in their way: the demand that a burst buffer must even out (P5 §5.1).
+
+With every phase at its full cap, each operation has a fixed time and a fixed rate. Between two *events* (an operation or
+an application starts or ends) all rates are constant, and a schedule needs to say no more than what moves between
+events (P5, theorem 1).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.engine.compile import listed
+from penstock.engine.program import Floats, Ints
+from penstock.errors import InvalidScenario
+from penstock.model import Application, Scenario
+from penstock.model.trace import COMPUTE, READ
+
+SAME = 1e-11  # relative to the whole span: times closer than this are one event
+
+
+class Limits(NamedTuple):
+    """What the file system moves at most, bytes/s; infinity: no such limit."""
+
+    read: float
+    write: float
+    joint: float
+
+
+class Traffic:
+    """`m` applications, `n` operations and `L + 1` events; operations lie application after application, in time."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        if scenario.window is not None:
+            raise InvalidScenario(
+                "the scenario has a window; a buffer is sized for applications that run to their end, so leave it out"
+            )
+        self.scenario = scenario
+        self.names = tuple(application.name for application in scenario.applications)
+        self.limits = limits_of(scenario)
+        self.release = np.array([application.release for application in scenario.applications], dtype=np.float64)
+        parts = [_operations(application, index, scenario) for index, application in enumerate(scenario.applications)]
+        self.first = np.cumsum([0] + [part.volume.size for part in parts])
+        self.owner = np.repeat(np.arange(len(parts)), np.diff(self.first))
+        self.reading: NDArray[np.bool_] = np.concatenate([part.reading for part in parts])
+        self.volume: Floats = np.concatenate([part.volume for part in parts])
+        starts = np.concatenate([part.start for part in parts])
+        stops = np.concatenate([part.stop for part in parts])
+        self.completion = np.array([part.end for part in parts])  # C_min
+        self.events, places = _snapped([starts, stops, self.release, self.completion])
+        self.start, self.stop, self.begin, self.end = places
+        # An operation that is shorter than that takes the interval that follows, or the last one.
+        self.start = np.minimum(self.start, self.count - 1)
+        self.stop = np.maximum(self.stop, self.start + 1)
+
+    @property
+    def count(self) -> int:
+        """L, how many intervals there are between events."""
+        return self.events.size - 1
+
+    @cached_property
+    def seconds(self) -> Floats:
+        """L: how long each interval is."""
+        return np.diff(self.events)
+
+    def demand(self, reading: bool) -> Floats:
+        """L: bytes that all applications together move in each interval, in one direction."""
+        own = self.reading == reading
+        rate = np.zeros(self.events.size)
+        per_second = self.volume[own] / (self.events[self.stop[own]] - self.events[self.start[own]])
+        np.add.at(rate, self.start[own], per_second)
+        np.subtract.at(rate, self.stop[own], per_second)
+        # What is left of a sum that should be 0 is rounding.
+        busy = np.zeros(self.events.size, np.int64)
+        np.add.at(busy, self.start[own], 1)
+        np.subtract.at(busy, self.stop[own], 1)
+        moved: Floats = np.where(np.cumsum(busy)[:-1] > 0, np.maximum(0.0, np.cumsum(rate)[:-1]), 0.0) * self.seconds
+        return moved
+
+
+class _Operations(NamedTuple):
+    reading: NDArray[np.bool_]
+    volume: Floats
+    start: Floats
+    stop: Floats
+    end: float
+
+
+def limits_of(scenario: Scenario) -> Limits:
+    """The limits of the file system: those of each direction, else the common one, which holds for both together too."""
+    platform = scenario.platform
+    joint = platform.bandwidth or math.inf
+    return Limits(platform.read_bandwidth or joint, platform.write_bandwidth or joint, joint)
+
+
+def caps_of(application: Application, scenario: Scenario) -> tuple[float, float]:
+    """How fast an application reads and writes at most. Not clipped to the file system: the buffer is there for that."""
+    limits, platform = limits_of(scenario), scenario.platform
+    own = application.bandwidth
+    if own is None and platform.node_bandwidth is not None:
+        own = application.nodes * platform.node_bandwidth
+    return application.read_bandwidth or own or limits.read, application.write_bandwidth or own or limits.write
+
+
+def _operations(application: Application, index: int, scenario: Scenario) -> _Operations:
+    kind, amount = listed(application, index, scenario)
+    caps = np.array([1.0, *caps_of(application, scenario)])
+    moving = (kind != COMPUTE) & (amount > 0.0)
+    if not np.isfinite(caps[kind[moving]]).all():
+        raise InvalidScenario(
+            f"application {application.name!r} has no limit to how fast it reads or writes; give it a bandwidth, or "
+            "platform.node_bandwidth"
+        )
+    stop = application.release + np.cumsum(amount / caps[kind])
+    start = np.concatenate([[application.release], stop[:-1]])
+    return _Operations(kind[moving] == READ, amount[moving], start[moving], stop[moving], float(stop[-1]))
+
+
+def _snapped(times: list[Floats]) -> tuple[Floats, list[Ints]]:
+    """All times in order, those that differ by rounding only made one; and for each given time, which one it is."""
+    every = np.concatenate(times)
+    order = np.argsort(every, kind="stable")
+    ranked = every[order]
+    span = ranked[-1] - ranked[0]
+    new = np.concatenate([[True], np.diff(ranked) > SAME * span])
+    number = np.empty(every.size, np.int64)
+    number[order] = np.cumsum(new) - 1
+    return ranked[new], list(np.split(number, np.cumsum([part.size for part in times])[:-1]))
