@@ -24,6 +24,7 @@ from benchmarks.policies import policy_rows
 from benchmarks.resources import loading_rows, memory_rows
 from benchmarks.rows import Row
 from benchmarks.startup import startup_rows
+from benchmarks.targets import evaluation_rows, target_rows
 from benchmarks.timing import ROOT
 
 SUBJECTS = {
@@ -31,6 +32,8 @@ SUBJECTS = {
     "Policies, whole runs, 60 applications": policy_rows,
     "Orders, whole runs with metrics and bounds": order_rows,
     "Packs, time of the engine, and of packing": pack_rows,
+    "Targets, time of policies and of the engine": target_rows,
+    "Targets, whole runs with metrics": evaluation_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

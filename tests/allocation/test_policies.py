@@ -140,5 +140,16 @@ def check_exclusive(best: Counts, placed: Placed, targets: int) -> None:
 def test_mckp_leaves_nobody_out_who_needs_several_targets() -> None:
     app = {"profile": {2: 1.0}, "phases": [{"write": 1.0}]}
     document: Document = {"platform": {"targets": 3}, "applications": [app | {"name": name} for name in "abcd"]}
-    with pytest.raises(PolicyError, match="could not share one target"):
+    with pytest.raises(PolicyError, match="could not share one"):
         decided("mckp", document)
+
+
+def test_mckp_leaves_out_only_who_can_share() -> None:
+    wide = {"name": "wide", "profile": {2: 5.0}, "phases": [{"write": 1.0}]}
+    small = [{"name": name, "profile": {1: 1.0}, "phases": [{"write": 1.0}]} for name in "abc"]
+    document: Document = {"platform": {"targets": 3}, "applications": [wide, *small]}
+    demand = demand_of(document)
+    allocated = find("mckp").decide(demand, np.random.default_rng(0))
+    assert counts_of(demand, allocated.option) == {"wide": 2, "a": 1, "b": 1, "c": 1}
+    assert allocated.places is not None
+    assert allocated.places.tolist() == [0, 1, 2, 2, 2]

@@ -44,7 +44,7 @@ ALLOTMENT = {
     "runs": int,
 }
 STRIPED = {"name": str, "io_slowdown": PERHAPS, "rho_io": NUMBER, "rho_con": PERHAPS}
-STRIPED |= {"nodes": int, "count": int, "targets": list, "bandwidth": NUMBER, "stress": NUMBER}
+STRIPED |= {"nodes": int, "count": int, "targets": list, "bandwidth": NUMBER, "stress": NUMBER, "shares": list}
 STRIPED |= {"io_seconds": NUMBER, "moved": NUMBER, "compute_done": NUMBER}
 
 

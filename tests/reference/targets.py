@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
+from . import orders
 from .allocations import Counts, Placed, limits_of, load, machine_of, n_perf, nodes_of, stress
 from .engine import TOLERANCE, Document, Stage, stages_of, unroll
-from .orders import ORDERS
+from .orders import ORDERS, blocks_of, follow
 from .policies import Policy, rates_of
 
 
@@ -156,6 +158,27 @@ def seen_from(target: int, document: Document, jobs: list[Job]) -> Document:
     return {"platform": {"bandwidth": 1.0}, "applications": applications}
 
 
+def policy_on(target: int, document: Document, jobs: list[Job], sharing: str | Policy) -> str | Policy:
+    """The policy of one target, which has a memory of its own."""
+    if sharing == "hierarchical-round-robin":
+        here = {job.name for job in jobs if target in job.pace}
+        return follow(name for name in round_robin(document) if name in here)
+    if isinstance(sharing, str) and sharing in ORDERS:
+        return ORDERS[sharing](seen_from(target, document, jobs))
+    return sharing
+
+
+def round_robin(document: Document) -> Iterator[str]:
+    """One order of all operations, of which every target keeps its own.
+
+    If each target built blocks of its own jobs, one could wait for an operation that waits for another target, which
+    waits for the first. Blocks depend on counts and computes only, so the platform does not matter.
+    """
+    listed = orders.jobs_of(document | {"platform": {"bandwidth": 1.0}})
+    counts = {name: int(job.operations()) for name, job in listed.items()}
+    yield from chain.from_iterable(blocks_of(counts, {name: job.mean()[0] for name, job in listed.items()}))
+
+
 def decide(jobs: list[Job], target: int, now: float, policy: str | Policy) -> None:
     """Divide the time of one target anew."""
     there = [job for job in jobs if target in job.transfers]
@@ -170,12 +193,7 @@ def simulate(document: Document, counts: Counts, targets: Placed, sharing: str |
     """Run the scenario until the first application completes; every target has a policy of its own."""
     jobs = jobs_of(document, counts, targets)
     places = range(len(limits_of(document)))
-    policies: list[str | Policy] = [
-        ORDERS[sharing](seen_from(target, document, jobs))
-        if isinstance(sharing, str) and sharing in ORDERS
-        else sharing
-        for target in places
-    ]
+    policies = [policy_on(target, document, jobs, sharing) for target in places]
     busy = [0.0 for _ in places]
     now = 0.0
     while True:

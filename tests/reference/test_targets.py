@@ -29,7 +29,7 @@ from .allocations import (
 from .engine import unroll
 from .orders import ORDERS
 from .policies import POLICIES, Policy
-from .targets import Stalled, simulate
+from .targets import Stalled, round_robin, simulate
 
 Document = dict[str, Any]
 
@@ -269,6 +269,25 @@ def test_placements_by_hand() -> None:
     assert greedy_non_clairvoyant(document, counts) == {"a": [1], "b": [0, 1, 2], "c": [0, 3]}
     # c (0.75 each) on 0, 1; b (0.5 each) on 2, 3 and then 0; a on 2.
     assert greedy_clairvoyant(document, counts) == {"a": [2], "b": [0, 2, 3], "c": [0, 1]}
+
+
+def repeated(name: str, targets: int, times: int, work: float) -> Document:
+    loop = {"repeat": times, "phases": [{"compute": work}, {"write": 1.0}]}
+    return {"name": name, "profile": {targets: 1.0}, "phases": [loop]}
+
+
+def test_round_robin_on_several_targets_keeps_one_order() -> None:
+    # Blocks of their own would be c, dbc, dbc, ac, ac on target 0 and c, ac, ac, dc, dc on target 1. Then 0 would wait
+    # for d, whose second operation comes after the first one on 1, which would wait for a, and that for 0.
+    document = scenario(
+        2, repeated("a", 2, 2, 0), repeated("b", 1, 2, 1), repeated("c", 2, 5, 0), repeated("d", 2, 2, 0)
+    )
+    assert "".join(round_robin(document)) == "cdbcdbcacac"
+    result = run(document, {"a": [0, 1], "b": [0], "c": [0, 1], "d": [0, 1]}, "hierarchical-round-robin")
+    # Target 0: c, d, b, c, d. Target 1: c, d, c, d, c.
+    assert result["interval"] == 5
+    assert column(result, "io_seconds") == [5, 3, 5, 5]
+    assert column(result, "moved") == [0, 1, 2.5, 2]
 
 
 def test_a_run_that_cannot_go_on_says_so() -> None:

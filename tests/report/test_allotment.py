@@ -37,6 +37,7 @@ def striped(name, targets, share=0.3, rho_io=1.2, rho_con=1.5, **changes):
         "targets": tuple(targets),
         "bandwidth": 1e9,
         "stress": share * len(targets),
+        "shares": (share,) * len(targets),
         "io_slowdown": None if rho_con is None else rho_io * rho_con,
         "rho_io": rho_io,
         "rho_con": rho_con,

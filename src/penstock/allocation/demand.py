@@ -83,6 +83,12 @@ class Demand:
         ends = zip(self.first[:-1], self.first[1:], strict=True)
         return np.array([begin + int(np.argmin(key[begin:end])) for begin, end in ends])
 
+    def transfer_on(self, option: Ints | int, target: Ints) -> Floats:
+        """T_cf as it is on one target: longer than elsewhere if the target is too slow for the application."""
+        slower = np.maximum(1.0, self.bandwidth[option] / self.count[option] / self.limit[target])
+        seconds: Floats = self.transfer[option] * slower
+        return seconds
+
     def load(self, option: Ints) -> float:
         """How busy the targets are on average; above 1 they cannot keep up."""
         return float(self.stress[option].sum() / self.targets)

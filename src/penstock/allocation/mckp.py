@@ -2,13 +2,15 @@
 
 A multiple-choice knapsack: one number n_i per application, Σ n_i ≤ N, Σ b_i(n_i) as high as possible; in doubt the
 fewest targets in all, then the lexicographically first. Applications that cannot all have a target of their own leave
-one aside: those left out share it, and count nothing. It says which targets, too.
+one aside: those left out share it, and count nothing; who cannot use a single target is never left out. It says which
+targets, too.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from penstock.allocation.demand import Demand
 from penstock.allocation.policy import Allocated, allocation
@@ -20,6 +22,9 @@ _F = types.float64[::1]
 _I = types.int64[::1]
 _F2 = types.float64[:, ::1]
 _I2 = types.int64[:, ::1]
+_B = types.boolean[::1]
+
+Bools = NDArray[np.bool_]
 
 _SAME = 1e-12  # relative: sums closer than this differ by the order in which they were added
 _LEFT_OUT = -1
@@ -33,14 +38,14 @@ def _better(value: float, total: int, than: float, than_total: int) -> bool:
     return value > than
 
 
-@kernel(types.void(_I, _I, _F, types.boolean, _F2, _I2))
-def _fill_table(first: Ints, count: Ints, bandwidth: Floats, leaving: bool, value: Floats, total: Ints) -> None:
+@kernel(types.void(_I, _I, _F, _B, _F2, _I2))
+def _fill_table(first: Ints, count: Ints, bandwidth: Floats, leaving: Bools, value: Floats, total: Ints) -> None:
     """`value[i, w]`: the most that applications from i on can have together on w targets, and with how few of them."""
     m, room = value.shape[0] - 1, value.shape[1]
     for i in range(m - 1, -1, -1):
         for w in range(room):
             best, fewest = -np.inf, 0
-            if leaving:
+            if leaving[i]:
                 best, fewest = value[i + 1, w], total[i + 1, w]
             for option in range(first[i], first[i + 1]):
                 if count[option] > w:
@@ -53,15 +58,15 @@ def _fill_table(first: Ints, count: Ints, bandwidth: Floats, leaving: bool, valu
             value[i, w], total[i, w] = best, fewest
 
 
-@kernel(types.void(_I, _I, _F, types.boolean, _F2, _I2, _I))
+@kernel(types.void(_I, _I, _F, _B, _F2, _I2, _I))
 def _read_table(
-    first: Ints, count: Ints, bandwidth: Floats, leaving: bool, value: Floats, total: Ints, option: Ints
+    first: Ints, count: Ints, bandwidth: Floats, leaving: Bools, value: Floats, total: Ints, option: Ints
 ) -> None:
     """The lexicographically first way to what the table promises; who is left out counts as 0."""
     w = value.shape[1] - 1
     for i in range(option.size):
         option[i] = _LEFT_OUT
-        if leaving and not _better(value[i, w], total[i, w], value[i + 1, w], total[i + 1, w]):
+        if leaving[i] and not _better(value[i, w], total[i, w], value[i + 1, w], total[i + 1, w]):
             continue
         for chosen in range(first[i], first[i + 1]):
             left = w - count[chosen]
@@ -73,7 +78,7 @@ def _read_table(
                 break
 
 
-def _knapsack(demand: Demand, room: int, leaving: bool) -> Ints | None:
+def _knapsack(demand: Demand, room: int, leaving: Bools) -> Ints | None:
     """An option for each, or -1 where it is left out; None if they do not all fit."""
     m = len(demand.names)
     value, total = np.zeros((m + 1, room + 1)), np.zeros((m + 1, room + 1), np.int64)
@@ -85,28 +90,22 @@ def _knapsack(demand: Demand, room: int, leaving: bool) -> Ints | None:
     return option
 
 
-def _sharing(demand: Demand) -> Ints:
-    """The options of those who are left out: one target."""
-    alone = demand.first[:-1]
-    for i in np.flatnonzero(demand.count[alone] != 1):
-        raise PolicyError(
-            f"mckp: the applications do not all fit on {demand.targets} targets of their own, and {demand.names[i]!r} "
-            "could not share one target: its profile has no bandwidth for 1"
-        )
-    return alone
-
-
 @allocation("mckp", source="Bez et al., P4 §1")
 def mckp(demand: Demand, draw: np.random.Generator) -> Allocated:
     """The highest sum of bandwidths with targets of one's own; it also says which."""
-    option = _knapsack(demand, demand.targets, leaving=False)
+    smallest = demand.first[:-1]
+    may_leave = demand.count[smallest] == 1
+    option = _knapsack(demand, demand.targets, leaving=np.zeros_like(may_leave))
     if option is not None:
         return Allocated(option, np.arange(demand.count[option].sum()))
-    sharing = _sharing(demand)
-    option = _knapsack(demand, demand.targets - 1, leaving=True)
-    assert option is not None  # everyone left out is a way
+    option = _knapsack(demand, demand.targets - 1, leaving=may_leave)
+    if option is None:
+        raise PolicyError(
+            f"mckp: the applications do not all fit on {demand.targets} targets of their own, and too many have no "
+            "bandwidth for 1 target in their profile, so that they could not share one"
+        )
     out = option == _LEFT_OUT
-    option = np.where(out, sharing, option)
+    option = np.where(out, smallest, option)
     alone = ~np.repeat(out, demand.count[option])
     places = np.full(alone.size, demand.targets - 1)
     places[alone] = np.arange(np.count_nonzero(alone))

@@ -50,7 +50,8 @@ def _bring_up(stripes: Stripes, state: StripeState, view: View, target: int, now
     start, active = stripes.row[target], state.active[target]
     passed = now - state.updated[target]
     state.updated[target] = now
-    if active > 0:
+    # A policy may let everyone wait; then no completion is ahead.
+    if state.tree[(state.tree.size >> 1) + target] < np.inf:
         state.busy[target] += passed
     return move(
         part(view.remaining, start, active),

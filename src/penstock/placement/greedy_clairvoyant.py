@@ -1,7 +1,8 @@
 """Greedy, clairvoyant: the same stress on every target, as nearly as can be (GC, P4 §3.2).
 
 Applications come by falling share of I/O in their time; each takes the least stressed targets, and every one of these
-then carries its part of the stress. On a target that is too slow for it, an application's part is larger.
+then carries its part of the stress. On a target that is too slow for it, an application's part is larger (ours): there
+the least stressed targets are those that carry least together with it.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ def greedy_clairvoyant(demand: Demand, option: Ints, draw: np.random.Generator) 
     """Those who transfer most of their time first, each takes the targets with the least stress."""
     places = [np.empty(0, np.int64)] * option.size
     stress = np.zeros(demand.targets)
-    count, bandwidth, io_share = demand.count[option], demand.bandwidth[option], demand.io_share[option]
-    for i in ranked(-io_share):
-        added = io_share[i] * np.maximum(1.0, bandwidth[i] / count[i] / demand.limit)
-        least = np.argsort(rounded(stress + (added - added.min())), kind="stable")[: count[i]]
+    everywhere = np.arange(demand.targets)
+    for i in ranked(-demand.io_share[option]):
+        transfer = demand.transfer_on(option[i], everywhere)
+        added = transfer / (demand.compute[i] + transfer)
+        least = np.argsort(rounded(stress + (added - added.min())), kind="stable")[: demand.count[option[i]]]
         stress[least] += added[least]
         places[i] = least
     return places

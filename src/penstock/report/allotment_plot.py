@@ -86,11 +86,8 @@ def comparison_figure_of_allotments(allotments: Sequence[Allotment]) -> Figure:
 def stress_matrix(allotment: Allotment) -> Floats:
     """How much of each target's time each application takes, NaN where it does not use it."""
     matrix = np.full((len(allotment.applications), len(allotment.targets)), np.nan)
-    limit = np.array([target.limit or np.inf for target in allotment.targets])
     for row, each in enumerate(allotment.applications):
-        own = list(each.targets)
-        # On a target that is too slow for it, a transfer takes longer.
-        matrix[row, own] = each.stress / each.count * np.maximum(1.0, each.bandwidth / each.count / limit[own])
+        matrix[row, list(each.targets)] = each.shares
     return matrix
 
 

@@ -21,18 +21,22 @@ class Arrangement(NamedTuple):
         return np.split(self.places, np.cumsum(demand.count[self.option])[:-1])
 
 
-def stress_on(demand: Demand, option: Ints, application: Ints, target: Ints) -> Floats:
-    """The part of its time that an application keeps one of its targets busy; more if the target is too slow for it."""
-    own = option[application]
-    slower = np.maximum(1.0, demand.bandwidth[own] / demand.count[own] / demand.limit[target])
-    stress: Floats = demand.io_share[own] * slower
-    return stress
+def shares_of_time(demand: Demand, arrangement: Arrangement) -> Floats:
+    """For each place, the part of its time that the application keeps this target busy if nobody is in its way.
+
+    On a slow target its transfer takes longer; the operation is over when the slowest is.
+    """
+    option = arrangement.option
+    count = demand.count[option]
+    owner = np.repeat(np.arange(option.size), count)
+    transfer = demand.transfer_on(option[owner], arrangement.places)
+    alone = np.maximum.reduceat(transfer, np.cumsum(count) - count)
+    shares: Floats = transfer / (demand.compute + alone)[owner]
+    return shares
 
 
 def target_stress(demand: Demand, arrangement: Arrangement) -> Floats:
     """The stress that each target carries."""
-    owner = np.repeat(np.arange(arrangement.option.size), demand.count[arrangement.option])
-    stress = stress_on(demand, arrangement.option, owner, arrangement.places)
     carried = np.zeros(demand.targets)
-    np.add.at(carried, arrangement.places, stress)
+    np.add.at(carried, arrangement.places, shares_of_time(demand, arrangement))
     return carried

@@ -14,7 +14,7 @@ from penstock.allocation.demand import Demand
 from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
 from penstock.sharing.order import ranked
-from penstock.targets.arrangement import Arrangement, stress_on, target_stress
+from penstock.targets.arrangement import Arrangement, target_stress
 from penstock.targets.result import Allotment
 
 
@@ -62,7 +62,8 @@ def _moved(demand: Demand, option: Ints, i: int, places: Ints, carried: Floats) 
     # Of too many targets the least stressed stay.
     staying = staying[np.argsort(carried[staying], kind="stable")][:count]
     others = np.setdiff1d(np.flatnonzero(np.isfinite(carried)), staying)
-    added = stress_on(demand, option, np.full(others.size, i), others)
+    transfer = demand.transfer_on(option[i], others)
+    added = transfer / (demand.compute[i] + transfer)
     chosen = np.argsort(carried[others] + added, kind="stable")[: count - staying.size]
     carried[others[chosen]] += added[chosen]
     return np.sort(np.concatenate([staying, others[chosen]]))

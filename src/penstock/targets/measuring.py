@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock.engine.program import Ints
-from penstock.targets.arrangement import Arrangement, target_stress
+from penstock.targets.arrangement import Arrangement, shares_of_time, target_stress
 from penstock.targets.result import Allotment, Striped, TargetUse
 from penstock.targets.running import Fared
 from penstock.targets.site import Site
@@ -50,6 +50,7 @@ def _applications(site: Site, arrangement: Arrangement, fared: Fared) -> tuple[S
     demand, option, run = site.demand, arrangement.option, fared.run
     rho_io = demand.bandwidth[demand.fastest] / demand.bandwidth[option]
     none = np.isnan(fared.io_slowdown)
+    shares = np.split(shares_of_time(demand, arrangement), np.cumsum(demand.count[option])[:-1])
     return tuple(
         Striped(
             name=name,
@@ -58,6 +59,7 @@ def _applications(site: Site, arrangement: Arrangement, fared: Fared) -> tuple[S
             targets=tuple(places.tolist()),
             bandwidth=float(demand.bandwidth[option[i]]),
             stress=float(demand.stress[option[i]]),
+            shares=tuple(shares[i].tolist()),
             io_slowdown=None if none[i] else float(fared.io_slowdown[i]),
             rho_io=float(rho_io[i]),
             rho_con=None if none[i] else float(fared.io_slowdown[i] / rho_io[i]),

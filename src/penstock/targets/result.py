@@ -28,6 +28,7 @@ class Striped:
     targets: tuple[int, ...]  # places in the platform's list, rising
     bandwidth: float  # b(n), when nothing is in its way
     stress: float  # how many targets it keeps busy, on average
+    shares: tuple[float, ...]  # for each of its targets, the part of its time that it keeps it busy
     io_slowdown: float | None  # I/O seconds over what they would be on the best number of targets, all alone
     rho_io: float  # the part that comes from the number of targets
     rho_con: float | None  # the part that comes from others on the same targets
@@ -64,6 +65,9 @@ class Allotment:
         return whole | {
             "counts": {each.name: each.count for each in self.applications},
             "targets": {each.name: list(each.targets) for each in self.applications},
-            "applications": [{**asdict(each), "targets": list(each.targets)} for each in self.applications],
+            "applications": [
+                {**asdict(each), "targets": list(each.targets), "shares": list(each.shares)}
+                for each in self.applications
+            ],
             "target_use": [asdict(target) for target in self.targets],
         }
