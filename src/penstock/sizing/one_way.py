@@ -98,6 +98,11 @@ class Cut(NamedTuple):
     whole: int  # how often S may
     room: float
 
+    @property
+    def key(self) -> bytes:
+        """Which cut it is."""
+        return bytes(np.array([self.since, self.until, self.whole])) + self.shares.tobytes()
+
     def missing(self, shares: Floats, size: float) -> float:
         """How much too small these shares are."""
         return self.demand - float(self.shares @ shares) - self.whole * size - self.room

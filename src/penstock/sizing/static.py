@@ -7,17 +7,20 @@ columns for each application and event. Its dual weighs the cuts: their demands 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog, nnls
 
 from penstock.engine.program import Floats
-from penstock.sizing.one_way import Cut, Way, checks_of, slack_of, violated
+from penstock.sizing.least_squares import nearest_to_zero
+from penstock.sizing.one_way import Cut, Way, checks_of, violated
+
+Progress = Callable[[int], None]  # cuts so far
 
 
-class Shares(NamedTuple):
-    """The smallest size, one way to share it, and the cuts that force it with their weights."""
+class Partition(NamedTuple):
+    """The smallest size, the most even way to share it, and the cuts that force it with their weights."""
 
     size: float
     shares: Floats
@@ -25,36 +28,72 @@ class Shares(NamedTuple):
     weights: Floats
 
 
-def smallest(way: Way) -> Shares:
+def smallest(way: Way, progress: Progress | None = None) -> Partition:
     """The smallest size; of all ways to share it the one with the least Σ S_k²."""
     together = _running_together(way)
     cuts: list[Cut] = []
-    while True:
-        size, shares, weights = _solved(way, together, cuts)
-        found = [cut for cut in violated(way, shares, size) if cut.missing(shares, size) > slack_of(way)]
-        if not found:
-            break
-        cuts += found
-    return Shares(size, shares, cuts, weights)
+    known: set[bytes] = set()
+
+    def settled(choose: Callable[[], tuple[float, Floats]]) -> tuple[float, Floats]:
+        """Choose, add the cuts that are not kept, and choose again, until all are."""
+        while True:
+            size, shares = choose()
+            found = [cut for cut in violated(way, shares, size) if cut.key not in known]
+            # A cut that is there already is missed by rounding only.
+            if not found:
+                return size, shares
+            cuts.extend(found)
+            known.update(cut.key for cut in found)
+            if progress is not None:
+                progress(len(cuts))
+
+    weights = np.zeros(0)
+
+    def least_size() -> tuple[float, Floats]:
+        nonlocal weights
+        size, shares, weights = _least_size(way.total.size, together, cuts)
+        return size, shares
+
+    size, _ = settled(least_size)
+    proof = list(cuts)
+    _, shares = settled(lambda: (size, _most_even(size, together, cuts)))
+    return Partition(size, shares, proof, weights)
 
 
 def _running_together(way: Way) -> Floats:
-    """Sets of applications that run at the same time: a row each, the largest ones."""
+    """Sets of applications that run at the same time, a row each."""
     checks = checks_of(way)
     rows = np.unique((way.begin <= checks[:, None]) & (checks[:, None] < way.end), axis=0)
     return rows.astype(np.float64)
 
 
-def _solved(way: Way, together: Floats, cuts: list[Cut]) -> tuple[float, Floats, Floats]:
-    m = way.total.size
-    above = np.hstack([together, np.full((together.shape[0], 1), -1.0)])
+def _rows(m: int, together: Floats, cuts: list[Cut]) -> tuple[Floats, Floats]:
+    """All that shares and size must keep: rows·(S_1, …, S_m, S) ≤ limit."""
+    rows = np.hstack([together, np.full((together.shape[0], 1), -1.0)])
     limit = np.zeros(together.shape[0])
     if cuts:
-        rows = np.array([[*-cut.shares, -cut.whole] for cut in cuts])
-        above = np.vstack([above, rows])
+        rows = np.vstack([rows, [[*-cut.shares, -cut.whole] for cut in cuts]])
         limit = np.concatenate([limit, [cut.room - cut.demand for cut in cuts]])
-    unit = max(1.0, float(np.abs(limit).max(initial=0.0)))
+    return rows, limit
+
+
+def _least_size(m: int, together: Floats, cuts: list[Cut]) -> tuple[float, Floats, Floats]:
+    """The smallest size that keeps all cuts, some shares for it, and how much each cut weighs in that."""
+    from scipy.optimize import linprog  # noqa: PLC0415 - takes longer to load than most sizes take to find
+
+    rows, limit = _rows(m, together, cuts)
+    unit = float(np.abs(limit).max(initial=0.0)) or 1.0
     cost = np.zeros(m + 1)
     cost[m] = 1.0
-    found = linprog(cost, A_ub=above, b_ub=limit / unit, bounds=(0, None), method="highs")
+    found = linprog(cost, A_ub=rows, b_ub=limit / unit, bounds=(0, None), method="highs")
     return found.x[m] * unit, found.x[:m] * unit, -found.ineqlin.marginals[together.shape[0] :]
+
+
+def _most_even(size: float, together: Floats, cuts: list[Cut]) -> Floats:
+    """The shares with the least Σ S_k² that keep all cuts at this size."""
+    m = together.shape[1]
+    rows, limit = _rows(m, together, cuts)
+    unit = size or 1.0
+    at_least = np.vstack([-rows[:, :m], np.eye(m)])
+    amount = np.concatenate([-(limit - rows[:, m] * size) / unit, np.zeros(m)])
+    return nearest_to_zero(at_least, amount) * unit
