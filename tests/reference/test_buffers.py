@@ -284,7 +284,7 @@ READ_PLAN = {"events": [0, 1, 2, 3], "before": {"a": 2}, "written": {"a": [0, 0,
         ({}, {}, []),
         ({"before": {"a": 1}}, {}, ["a: read before fetched at 2", "a: read before fetched at 3"]),
         ({"read": {"a": [1, 2, 0]}}, {}, ["a: fetched more than it reads at 2", "a: fetched more than it reads at 3", "B_r at 1"]),
-        ({"read": {"a": [2, 0, 0]}}, {}, ["B_r at 0", "a: S_k at 1", "S at 0", "S at 1"]),
+        ({"read": {"a": [2, 0, 0]}}, {}, ["B_r at 0", "a: S_k at 1"]),
         ({"read": {"a": [1, 2, -1]}}, {}, ["a: read falls at 3", "a: fetched more than it reads at 2", "B_r at 1"]),
         ({"written": {"a": [1, -1, 0]}}, {}, ["a: written falls at 2", "a: sent before written at 1"]),
         ({}, {"shares": {"a": 2.5}}, ["a: S_k at 1"]),
@@ -446,7 +446,7 @@ def test_bytes_are_kept_and_buffers_respected(document: Document, capacity: floa
     shares = {job["name"]: (1 + i) / 6 for i, job in enumerate(document["applications"])}
     result = simulate_greedy(document, capacity, shares)
     moved = result["moved"]
-    assert moved["produced"] == moved["sent"]
+    assert moved["produced"] == pytest.approx(moved["sent"])
     assert moved["fetched"] == pytest.approx(moved["consumed"])
     assert moved["produced"] + moved["fetched"] == pytest.approx(volume_of(document))
     assert min(result["stretch"].values()) >= 1 - 1e-9

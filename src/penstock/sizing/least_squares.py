@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.engine.program import Floats
 
-_ROUNDING = 1e-12  # how much an inequality may be missed by, where the numbers are about 1
+_ROUNDING = 1e-13  # how much an inequality may be missed by, where the numbers are about 1
 
 
 def nearest_to_zero(rows: Floats, at_least: Floats) -> Floats:

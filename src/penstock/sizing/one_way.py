@@ -278,14 +278,14 @@ def drained(way: Way, shares: Floats, size: float, *, records: int = 0) -> Drain
         who=np.zeros(records, np.int64),
         amount=np.zeros(records),
     )
-    missed, used = _drain(way, shares, duties, drain, slack_of(way))
+    missed, used = _drain(way, shares, duties, drain, slack_of(way, size))
     interval = np.repeat(np.arange(intervals), np.diff(drain.served))
     return Drained(drain.missed[:missed], drain.latest, interval, drain.who[:used], drain.amount[:used])
 
 
-def slack_of(way: Way) -> float:
+def slack_of(way: Way, size: float) -> float:
     """Amounts that differ by less differ by rounding only."""
-    return 1e-12 * float(way.room.max(initial=0.0)) + 8 * float(np.finfo(np.float64).eps * way.total.max(initial=0.0))
+    return 1e-11 * size + 8.0 * float(np.finfo(np.float64).eps * way.total.max(initial=0.0))
 
 
 def violated(way: Way, shares: Floats, size: float) -> list[Cut]:
