@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -20,10 +21,12 @@ from scipy.sparse import csr_matrix
 from .engine import TOLERANCE, Document, unroll
 
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+Limits = tuple[float, float, float]  # B_r, B_w, joint B
 Shares = dict[str, float]
+TOTALS = ("produced", "sent", "fetched", "consumed")
 
 
-def limits_of(document: Document) -> tuple[float, float, float]:
+def limits_of(document: Document) -> Limits:
     """B_r, B_w and the joint B; infinite where there is no such limit."""
     platform = document["platform"]
     joint, read, write = (platform.get(key) for key in ("bandwidth", "read_bandwidth", "write_bandwidth"))
@@ -39,7 +42,7 @@ def caps_of(document: Document, app: Document) -> tuple[float, float]:
     def cap(direction: str, limit: float) -> float:
         for own in (app.get(f"{direction}_bandwidth"), app.get("bandwidth")):
             if own is not None:
-                return float(own)
+                return float(own)  # not clipped either: it would hide the bursts that the buffer is there for
         return limit if node is None else (app.get("nodes") or 1) * float(node)
 
     return cap("read", read_limit), cap("write", write_limit)
@@ -74,14 +77,24 @@ def demands_of(document: Document) -> list[Demand]:
     return demands
 
 
+def volume_of(demands: Iterable[Demand]) -> float:
+    """All bytes that will ever move."""
+    return sum(demand.read[-1] + demand.written[-1] for demand in demands)
+
+
+def merged(times: Iterable[float]) -> np.ndarray:
+    """The times in order; what lies within 1e-9 of the span after one that is kept is dropped."""
+    ordered = sorted(times)
+    kept = ordered[:1]
+    for time in ordered:
+        if time - kept[-1] > TOLERANCE * (ordered[-1] - ordered[0]):
+            kept.append(time)
+    return np.array(kept)
+
+
 def events_of(demands: Iterable[Demand]) -> np.ndarray:
-    """Every time at which a pace changes; what lies within 1e-9 of the span counts as the first of its group."""
-    times = sorted(time for demand in demands for time in demand.times)
-    events = times[:1]
-    for time in times:
-        if time - events[-1] > TOLERANCE * (times[-1] - times[0]):
-            events.append(time)
-    return np.array(events)
+    """Every time at which a pace changes."""
+    return merged(time for demand in demands for time in demand.times)
 
 
 class Program:
@@ -93,10 +106,11 @@ class Program:
 
     def __init__(self, document: Document, partition: str) -> None:
         self.demands = demands_of(document)
+        self.apps = range(len(self.demands))
         self.events = events_of(self.demands)
-        self.unit = sum(demand.read[-1] + demand.written[-1] for demand in self.demands) or 1.0
+        self.unit = volume_of(self.demands) or 1.0
         self.curves = [[curve / self.unit for curve in demand.at(self.events)] for demand in self.demands]
-        self.size = 2 * len(self.demands) * len(self.events) + len(self.demands)
+        self.size = (2 * len(self.events) + 1) * len(self.apps)
         self.rows: list[dict[int, float]] = []
         self.room: list[float] = []
         self.limit_flows(limits_of(document))
@@ -112,55 +126,52 @@ class Program:
 
     def share(self, k: int) -> int:
         """The column of S_k."""
-        return self.size - len(self.demands) + k
+        return self.size - len(self.apps) + k
 
     def need(self, row: dict[int, float], room: float) -> None:
         """Add the constraint row · columns ≤ room."""
         self.rows.append(row)
         self.room.append(room)
 
-    def limit_flows(self, limits: tuple[float, float, float]) -> None:
+    def limit_flows(self, limits: Limits) -> None:
         """Totals never fall, and no interval carries more than the limits allow."""
-        apps = range(len(self.demands))
         for event, seconds in enumerate(np.diff(self.events)):
-            flows: dict[str, dict[int, float]] = {"read": {}, "write": {}}
-            for k in apps:
-                for kind, column in (("read", self.fetched), ("write", self.sent)):
-                    step = {column(k, event + 1): 1.0, column(k, event): -1.0}
-                    flows[kind] |= step
-                    self.need({column: -sign for column, sign in step.items()}, 0.0)
-            for limit, row in zip(limits, (flows["read"], flows["write"], flows["read"] | flows["write"]), strict=True):
+            steps = [
+                [{column(k, event + 1): 1.0, column(k, event): -1.0} for k in self.apps]
+                for column in (self.fetched, self.sent)
+            ]
+            for step in chain(*steps):
+                self.need({column: -sign for column, sign in step.items()}, 0.0)
+            for limit, carried in zip(limits, (steps[0], steps[1], steps[0] + steps[1]), strict=True):
                 if limit < inf:
-                    self.need(row, limit * seconds / self.unit)
+                    self.need(dict(chain(*(step.items() for step in carried))), limit * seconds / self.unit)
 
-    def held(self, apps: Iterable[int], event: int) -> tuple[dict[int, float], float]:
-        """What these applications have in the buffer at an event, as a row and a constant."""
-        row: dict[int, float] = {}
-        constant = 0.0
-        for k in apps:
+    def need_space(self, holding: Iterable[int], event: int, space: dict[int, float]) -> None:
+        """What these applications hold at an event fits into `space`, given with its signs on the left side."""
+        row, known = dict(space), 0.0
+        for k in holding:
             row |= {self.sent(k, event): -1.0, self.fetched(k, event): 1.0}
-            constant += self.curves[k][1][event] - self.curves[k][0][event]
-        return row, constant
+            known += self.curves[k][1][event] - self.curves[k][0][event]
+        self.need(row, -known)
 
     def share_dynamically(self) -> None:
         """Only the sum of what is held counts."""
         for event in range(len(self.events)):
-            row, constant = self.held(range(len(self.demands)), event)
-            self.need(row | {self.size: -1.0}, -constant)
+            self.need_space(self.apps, event, {self.size: -1.0})
 
     def share_statically(self) -> None:
         """Each interval pays S_k for those that run in it and, at both its ends, what the others hold."""
         ends = [[int(np.argmin(abs(self.events - time))) for time in (d.times[0], d.times[-1])] for d in self.demands]
         for k, (first, last) in enumerate(ends):
             for event in range(first, last + 1):
-                row, constant = self.held([k], event)
-                self.need(row | {self.share(k): -1.0}, -constant)
+                self.need_space([k], event, {self.share(k): -1.0})
         for interval in range(len(self.events) - 1):
+            # Before and after its run an application is charged what it holds, which is linear in the interval, and not
+            # the larger of the two ends: one that drains hands its space over to one that stages in.
             running = [k for k, (first, last) in enumerate(ends) if first <= interval < last]
-            others = [k for k in range(len(ends)) if k not in running]
             for event in (interval, interval + 1):
-                row, constant = self.held(others, event)
-                self.need(row | {self.share(k): 1.0 for k in running} | {self.size: -1.0}, -constant)
+                paid = {self.share(k): 1.0 for k in running} | {self.size: -1.0}
+                self.need_space(set(self.apps) - set(running), event, paid)
 
     def matrix(self) -> csr_matrix:
         """All rows."""
@@ -173,20 +184,20 @@ class Program:
         pairs: list[tuple[float, float]] = []
         for read, written in self.curves:
             pairs += [(0.0, high) for high in written] + [(low, read[-1]) for low in read]
-        return pairs + [(0.0, 1.0)] * (len(self.demands) + 1)
+        return pairs + [(0.0, 1.0)] * (len(self.apps) + 1)
 
 
 def literal_lp(document: Document, partition: str) -> Document:
-    """Size, shares, schedule and what the dual proves that no smaller size can do; small instances only.
+    """Size, shares, schedule and the size below which, as the dual proves, nothing will do; small instances only.
 
     Always feasible: everything may be fetched before the first event and sent after the last.
     """
     if partition == "isolated":
-        alone = [literal_lp(document | {"applications": [app]}, "dynamic") for app in document["applications"]]
-        shares = {app["name"]: lp["size"] for app, lp in zip(document["applications"], alone, strict=True)}
-        return {"partition": partition, "size": max(shares.values()), "shares": shares} | {
-            "certificate": max(lp["certificate"] for lp in alone)
+        alone = {
+            app["name"]: literal_lp(document | {"applications": [app]}, "dynamic") for app in document["applications"]
         }
+        largest = max(alone.values(), key=lambda found: found["size"])
+        return largest | {"partition": partition, "shares": {name: found["size"] for name, found in alone.items()}}
     program = Program(document, partition)
     rows, room, bounds = program.matrix(), np.array(program.room), np.array(program.bounds())
     cost = np.zeros(program.size + 1)
@@ -197,17 +208,18 @@ def literal_lp(document: Document, partition: str) -> Document:
     prices = np.minimum(result.ineqlin.marginals, 0.0)
     reduced = cost - rows.T @ prices
     proved = room @ prices + np.minimum(reduced * bounds[:, 0], reduced * bounds[:, 1]).sum()
-    shares = {d.name: float(result.x[program.share(k)]) * program.unit for k, d in enumerate(program.demands)}
-    totals = result.x[: program.size - len(program.demands)].reshape(len(program.demands), 2, -1) * program.unit
     names = [demand.name for demand in program.demands]
+    *totals, shares = np.split(result.x[:-1] * program.unit, np.arange(1, 2 * len(names) + 1) * len(program.events))
     schedule = {
         "events": program.events.tolist(),
-        "before": {name: float(read[0]) for name, (_, read) in zip(names, totals, strict=True)},
-        "written": {name: np.diff(sent).tolist() for name, (sent, _) in zip(names, totals, strict=True)},
-        "read": {name: np.diff(read).tolist() for name, (_, read) in zip(names, totals, strict=True)},
+        "before": {name: float(read[0]) for name, read in zip(names, totals[1::2], strict=True)},
+        "written": {name: np.diff(sent).tolist() for name, sent in zip(names, totals[::2], strict=True)},
+        "read": {name: np.diff(read).tolist() for name, read in zip(names, totals[1::2], strict=True)},
     }
     found = {"partition": partition, "size": float(result.fun) * program.unit, "certificate": proved * program.unit}
-    return found | {"shares": shares if partition == "static" else {}, "schedule": schedule}
+    # Without fixed shares what each one holds is an accident of the solver's path.
+    fixed = dict(zip(names, shares.tolist(), strict=True)) if partition == "static" else {}
+    return found | {"shares": fixed, "schedule": schedule}
 
 
 def fairest_shares(document: Document, size: float) -> Shares:
@@ -217,10 +229,9 @@ def fairest_shares(document: Document, size: float) -> Shares:
     nearest to 0 that satisfies all cuts is one non-negative least-squares problem.
     """
     program = Program(document, "static")
-    rows, room = program.matrix(), np.array(program.room)
-    first = program.share(0)
+    rows, first = program.matrix(), program.share(0)
     flows, shared = rows[:, :first], rows[:, first : program.size].toarray()
-    room = room - rows[:, program.size].toarray()[:, 0] * (size / program.unit)
+    room = np.array(program.room) - rows[:, program.size].toarray()[:, 0] * (size / program.unit)
     elastic = csr_matrix(np.hstack([flows.toarray(), -np.ones((len(room), 1))]))
     bounds = [*program.bounds()[:first], (0.0, None)]
     cost = np.append(np.zeros(first), 1.0)
@@ -255,13 +266,14 @@ def verify(document: Document, schedule: Document, sizes: Document, tolerance: f
     evenly. Its events need not be those of the demands: all is looked at where either may bend.
     """
     demands = demands_of(document)
-    slack = tolerance * sum(demand.read[-1] + demand.written[-1] for demand in demands)
+    slack = tolerance * volume_of(demands)
     own = np.array(schedule["events"], dtype=float)
-    times = np.union1d(own, events_of(demands))
+    times = merged([*own, *events_of(demands)])
     broken: list[str] = []
 
     def expect(rule: str, excess: np.ndarray, where: np.ndarray) -> None:
-        broken.extend(f"{rule} at {time:.6g}: {over:.6g} too much" for time, over in zip(where, excess) if over > slack)
+        pairs = zip(where, excess, strict=True)
+        broken.extend(f"{rule} at {time:.6g}: {over:.6g} too much" for time, over in pairs if over > slack)
 
     moved = {"read": np.zeros(len(times)), "write": np.zeros(len(times))}
     usage = {}
@@ -277,9 +289,8 @@ def verify(document: Document, schedule: Document, sizes: Document, tolerance: f
         expect(f"{demand.name}: read before fetched", read - totals["read"], times)
         expect(f"{demand.name}: fetched more than it reads", totals["read"] - read[-1], times)
         usage[demand.name] = written - totals["write"] + totals["read"] - read
-    read_limit, write_limit, joint = limits_of(document)
-    both = moved["read"] + moved["write"]
-    for rule, limit, total in (("B_r", read_limit, moved["read"]), ("B_w", write_limit, moved["write"]), ("B", joint, both)):
+    carried = {"B_r": moved["read"], "B_w": moved["write"], "B": moved["read"] + moved["write"]}
+    for (rule, total), limit in zip(carried.items(), limits_of(document), strict=True):
         if limit < inf:
             expect(rule, np.diff(total) - limit * np.diff(times), times[:-1])
     for rule, excess, where in over_size(demands, usage, times, sizes):
@@ -316,7 +327,7 @@ class Flow:
     rate: float | None = None
 
 
-def fill(flows: list[Flow], limits: tuple[float, float, float]) -> None:
+def fill(flows: list[Flow], limits: Limits) -> None:
     """Raise all rates together; a flow stops at its cap, at the flow it must stay under, or when a limit is reached."""
     groups = [{"read"}, {"write"}, {"read", "write"}]
     while rising := [flow for flow in flows if flow.rate is None]:
@@ -330,6 +341,7 @@ def fill(flows: list[Flow], limits: tuple[float, float, float]) -> None:
         for flow in rising:
             if bounds[id(flow)] <= level:
                 flow.rate = level
+        # What a flow may not take because of the one above it is left to the others, as with any other cap.
         for flow in rising:
             if flow.rate is None and flow.under is not None and flow.under.rate is not None:
                 flow.rate = flow.under.rate
@@ -352,7 +364,7 @@ class Job:
     fetched: float = 0.0
     consumed: float = 0.0
     full: bool = False
-    rates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("produced", "sent", "fetched", "consumed"), 0.0))
+    rates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(TOTALS, 0.0))
     completion: float | None = None
 
     def __post_init__(self) -> None:
@@ -378,7 +390,12 @@ class Job:
             self.horizon += self.next_read()
 
     def flows(self) -> list[Flow]:
-        """What it asks of the file system now. A reading application passes on at least as fast as it fetches."""
+        """What it asks of the file system now.
+
+        One flow each way, whoever needs the bytes. While it reads, what is taken out makes at least as much room as is
+        fetched, so that a full buffer stops nothing; when the phase under way is all fetched, the next one follows.
+        After completion it drains with the same cap and the same right to a part.
+        """
         flows = []
         if self.doing == "write" or self.produced > self.sent:
             flows.append(Flow("write", self.caps[1]))
@@ -453,7 +470,8 @@ class Job:
 def simulate_greedy(document: Document, capacity: float, shares: Shares) -> Document:
     """Run strategy G; `shares` are fractions S_k/S, so that an application has capacity · share of buffer.
 
-    Goes on until every buffer is drained. `contents` holds (time, output held, input held) by application.
+    They may add up to more than 1, because those of jobs that follow each other never count together. Goes on until
+    every buffer is drained. `contents` holds (time, output held, input held) by application.
     """
     limits, demands = limits_of(document), demands_of(document)
     jobs = []
@@ -493,5 +511,5 @@ def measure(jobs: list[Job], demands: list[Demand]) -> dict[str, Any]:
         "stretch": stretch,
         "max_stretch": max(stretch.values()),
         "mean_stretch": sum(stretch.values()) / len(stretch),
-        "moved": {name: sum(getattr(job, name) for job in jobs) for name in ("produced", "sent", "fetched", "consumed")},
+        "moved": {total: sum(getattr(job, total) for job in jobs) for total in TOTALS},
     }

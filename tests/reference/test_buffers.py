@@ -28,6 +28,7 @@ from .buffers import (
     literal_lp,
     simulate_greedy,
     verify,
+    volume_of,
 )
 from .engine import Document, unroll
 
@@ -39,7 +40,7 @@ def app(name: str, *phases: tuple[str, float], **more: float) -> Document:
     return {"name": name, "phases": [dict([phase]) for phase in phases], **more}
 
 
-def scenario(platform: dict[str, float], *apps: Document) -> Document:
+def scenario(platform: Document, *apps: Document) -> Document:
     return {"version": 1, "platform": platform, "applications": list(apps)}
 
 
@@ -47,7 +48,7 @@ def size(document: Document, partition: str) -> float:
     return float(literal_lp(document, partition)["size"])
 
 
-def contents(result: Document, name: str = "a") -> list[tuple[float, float, float]]:
+def contents(result: Document, name: str = "a") -> list[Any]:
     return [pytest.approx((time, output[name], held[name])) for time, output, held in result["contents"]]
 
 
@@ -113,7 +114,8 @@ def test_no_share_is_larger_than_its_owner_can_use() -> None:
 
 
 def test_bursts_at_different_times_cost_twice_only_when_shares_are_fixed() -> None:
-    early, late = app("a", ("write", 3), ("compute", 9), bandwidth=3), app("c", ("compute", 9), ("write", 3), bandwidth=3)
+    early = app("a", ("write", 3), ("compute", 9), bandwidth=3)
+    late = app("c", ("compute", 9), ("write", 3), bandwidth=3)
     assert size(scenario(SEPARATE, early, late), "dynamic") == pytest.approx(2)
     assert size(scenario(SEPARATE, early, late), "static") == pytest.approx(4)
 
@@ -126,26 +128,15 @@ def test_jobs_back_to_back_are_never_counted_together() -> None:
 
 def test_output_left_at_completion_takes_room_from_the_next_job() -> None:
     # `a` ends at 1 with 2 to drain, when `c` takes its 2; unless `a` drains for a second before.
-    first = app("a", ("write", 3), bandwidth=3)
-    assert size(scenario(SEPARATE, first, app("c", ("compute", 2), ("write", 3), bandwidth=3, release=1)), "static") == (
-        pytest.approx(4)
-    )
-    assert size(scenario(SEPARATE, first, app("c", ("compute", 2), ("write", 3), bandwidth=3, release=2)), "static") == (
-        pytest.approx(3)
-    )
+    first, second = app("a", ("write", 3), bandwidth=3), app("c", ("compute", 2), ("write", 3), bandwidth=3)
+    assert size(scenario(SEPARATE, first, second | {"release": 1}), "static") == pytest.approx(4)
+    assert size(scenario(SEPARATE, first, second | {"release": 2}), "static") == pytest.approx(3)
 
 
 def test_space_passes_from_one_that_drains_to_one_not_yet_released() -> None:
     # From 1 to 3 `a` gives back 2 while `c`, released at 3, stages in the 2 that it cannot fetch while it reads.
     pair = app("a", ("write", 3), bandwidth=3), app("c", ("read", 3), bandwidth=3, release=3)
     assert size(scenario(SEPARATE, *pair), "static") == pytest.approx(2)
-
-
-def test_draining_may_be_faster_than_the_application_writes() -> None:
-    # Both leave 5 - 2.5 at 5, which 1 s at B_w = 2 lowers by 2 although neither writes faster than 0.5.
-    slow = [app(name, ("write", 2.5), ("compute", 1), ("write", 2.5), bandwidth=0.5) for name in "acdefgh"]
-    document = scenario({"read_bandwidth": 1, "write_bandwidth": 2}, *slow)
-    assert size(document, "dynamic") == pytest.approx(7.5 - 2 + 7.5)
 
 
 def test_reads_before_the_first_event_are_free() -> None:
@@ -171,7 +162,9 @@ def test_without_io_nothing_is_needed() -> None:
 
 
 @st.composite
-def documents(draw: DrawFn, kinds: tuple[str, ...] = ("compute", "read", "write"), joint: bool | None = None) -> Document:
+def documents(
+    draw: DrawFn, kinds: tuple[str, ...] = ("compute", "read", "write"), joint: bool | None = None
+) -> Document:
     exact = draw(st.booleans())
     limits = draw(st.sampled_from([("bandwidth",), ("bandwidth", "read_bandwidth", "write_bandwidth")]))
     if joint is False or (joint is None and draw(st.booleans())):
@@ -184,10 +177,6 @@ def documents(draw: DrawFn, kinds: tuple[str, ...] = ("compute", "read", "write"
         caps = {f"{kind}_bandwidth": draw(amounts(0.5, 4, exact)) for kind in ("read", "write")}
         apps.append(app(name, *listed, release=draw(amounts(0, 4, exact)), **caps))
     return scenario({limit: draw(amounts(0.5, 4, exact)) for limit in limits}, *apps)
-
-
-def volume_of(document: Document) -> float:
-    return sum(demand.read[-1] + demand.written[-1] for demand in demands_of(document))
 
 
 def sweep(document: Document) -> float:
@@ -208,9 +197,9 @@ def sweep(document: Document) -> float:
 @given(documents(), st.sampled_from(["static", "dynamic"]))
 def test_the_dual_proves_the_size_and_the_schedule_reaches_it(document: Document, partition: str) -> None:
     found = literal_lp(document, partition)
-    assert found["certificate"] == pytest.approx(found["size"], abs=1e-8 * (volume_of(document) or 1))
+    assert found["certificate"] == pytest.approx(found["size"], abs=1e-8 * (volume_of(demands_of(document)) or 1))
     assert verify(document, found["schedule"], found) == []
-    if found["size"] > 1e-3 * volume_of(document):
+    if found["size"] > 1e-3 * volume_of(demands_of(document)):
         assert verify(document, found["schedule"], found | {"size": 0.99 * found["size"]})
 
 
@@ -257,18 +246,16 @@ def test_no_optimal_partition_is_more_even(document: Document) -> None:
     result = linprog(slope, A_ub=program.matrix(), b_ub=program.room, bounds=bounds, options=HIGHS)
     # The shortest point of a convex set is the one that no point of the set lies before, seen from 0.
     assert result.fun >= point @ point - 1e-7
-    loose = {"size": best, "shares": {name: share * (1 + 1e-9) for name, share in shares.items()}}
-    assert reachable(document, loose)
+    assert reachable(document, best, shares)
 
 
-def reachable(document: Document, sizes: Document) -> bool:
-    """Whether some schedule respects these shares, and the verifier agrees."""
+def reachable(document: Document, whole: float, shares: dict[str, float]) -> bool:
+    """Whether some schedule respects these sizes."""
     program = Program(document, "static")
-    bounds = program.bounds()
-    for k, share in enumerate(sizes["shares"].values()):
-        bounds[program.share(k)] = (0.0, share / program.unit + 1e-9)
-    bounds[program.size] = (0.0, sizes["size"] / program.unit + 1e-8)
-    return bool(linprog(np.zeros(program.size + 1), A_ub=program.matrix(), b_ub=program.room, bounds=bounds).status == 0)
+    sizes = np.array([*shares.values(), whole]) / program.unit
+    bounds = [*program.bounds()[: program.share(0)], *((0.0, high + 1e-9) for high in sizes)]
+    result = linprog(np.zeros(program.size + 1), A_ub=program.matrix(), b_ub=program.room, bounds=bounds)
+    return bool(result.status == 0)
 
 
 # -- the verifier ---------------------------------------------------------------------------------------------------
@@ -278,14 +265,17 @@ READ_SIZES = {"partition": "static", "size": 3.0, "shares": {"a": 3.0}}
 READ_PLAN = {"events": [0, 1, 2, 3], "before": {"a": 2}, "written": {"a": [0, 0, 0]}, "read": {"a": [1, 1, 0]}}
 
 
+MORE = "a: fetched more than it reads at"
+
+
 @pytest.mark.parametrize(
     ("change", "sizes", "rules"),
     [
         ({}, {}, []),
         ({"before": {"a": 1}}, {}, ["a: read before fetched at 2", "a: read before fetched at 3"]),
-        ({"read": {"a": [1, 2, 0]}}, {}, ["a: fetched more than it reads at 2", "a: fetched more than it reads at 3", "B_r at 1"]),
+        ({"read": {"a": [1, 2, 0]}}, {}, [f"{MORE} 2", f"{MORE} 3", "B_r at 1"]),
         ({"read": {"a": [2, 0, 0]}}, {}, ["B_r at 0", "a: S_k at 1"]),
-        ({"read": {"a": [1, 2, -1]}}, {}, ["a: read falls at 3", "a: fetched more than it reads at 2", "B_r at 1"]),
+        ({"read": {"a": [1, 2, -1]}}, {}, ["a: read falls at 3", f"{MORE} 2", "B_r at 1"]),
         ({"written": {"a": [1, -1, 0]}}, {}, ["a: written falls at 2", "a: sent before written at 1"]),
         ({}, {"shares": {"a": 2.5}}, ["a: S_k at 1"]),
         ({}, {"size": 2.5}, ["S at 0", "S at 1", "S at 2"]),
@@ -300,7 +290,16 @@ def test_the_verifier_names_what_is_broken(change: Document, sizes: Document, ru
 def test_the_verifier_knows_the_joint_limit() -> None:
     document = scenario(JOINT, app("a", ("write", 1), ("read", 1), bandwidth=1))
     plan = {"events": [0, 1, 2], "before": {"a": 0}, "written": {"a": [1, 0]}, "read": {"a": [1, 0]}}
-    assert [line.rsplit(":", 1)[0] for line in verify(document, plan, {"partition": "dynamic", "size": 1})] == ["B at 0"]
+    [line] = verify(document, plan, {"partition": "dynamic", "size": 1})
+    assert line.startswith("B at 0")
+
+
+def test_draining_may_be_faster_than_the_application_writes() -> None:
+    document = scenario(
+        {"read_bandwidth": 1, "write_bandwidth": 2}, app("a", ("write", 2), ("compute", 2), bandwidth=0.5)
+    )
+    plan = {"events": [0, 4, 5], "before": {"a": 0}, "written": {"a": [0, 2]}, "read": {"a": [0, 0]}}
+    assert verify(document, plan, {"partition": "static", "size": 2, "shares": {"a": 2}}) == []
 
 
 # -- filling --------------------------------------------------------------------------------------------------------
@@ -368,7 +367,9 @@ def test_fetching_waits_while_writing_into_a_full_buffer_and_then_follows_the_dr
 def test_what_a_full_buffer_cannot_take_goes_to_other_readers() -> None:
     # From 0.5 to 2 `a` fetches at 1, as it drains, so that `c` gets 2 of the 3.
     first = app("a", ("write", 2), ("compute", 1.5), ("read", 3), bandwidth=4)
-    document = scenario({"read_bandwidth": 3, "write_bandwidth": 1}, first, app("c", ("read", 3), bandwidth=4, release=0.5))
+    document = scenario(
+        {"read_bandwidth": 3, "write_bandwidth": 1}, first, app("c", ("read", 3), bandwidth=4, release=0.5)
+    )
     result = simulate_greedy(document, 3, {"a": 1, "c": 0})
     assert contents(result) == [(0, 0, 0), (0.5, 1.5, 1.5), (2, 0, 3), (2.75, 0, 0)]
     assert result["completion"] == pytest.approx({"a": 2.75, "c": 2})
@@ -410,13 +411,12 @@ def test_without_a_buffer_bandwidth_is_shared_evenly_up_to_the_caps() -> None:
 
 
 def test_draining_is_capped_by_the_application_itself() -> None:
-    document = scenario({"write_bandwidth": 2, "read_bandwidth": 1}, app("a", ("write", 4), ("compute", 1), bandwidth=4))
-    assert contents(simulate_greedy(document, inf, {"a": 1})) == [(0, 0, 0), (1, 2, 0), (2, 0, 0)]
-    document["applications"].append(app("c", ("write", 2), bandwidth=0.5))
-    # Beside `c` at its 0.5 until 4, `a` gets 1.5.
-    assert contents(simulate_greedy(document, inf, {"a": 1, "c": 1})) == [
-        *[(0, 0, 0), (1, 2.5, 0), (2, 1, 0), (2 + 2 / 3, 0, 0), (4, 0, 0)]
-    ]
+    # A third each until 4, when all that `c` and `d` wrote is sent; the 2/3 left of `a` then go at 0.5, not at 1.
+    others = [app(name, ("write", 4 / 3), bandwidth=4) for name in "cd"]
+    result = simulate_greedy(
+        scenario(SEPARATE, app("a", ("write", 2), bandwidth=0.5), *others), inf, {"a": 1, "c": 1, "d": 1}
+    )
+    assert contents(result) == [(0, 0, 0), (1 / 3, 1 / 18, 0), (4, 2 / 3, 0), (16 / 3, 0, 0)]
 
 
 # -- strategy G at random -------------------------------------------------------------------------------------------
@@ -448,7 +448,7 @@ def test_bytes_are_kept_and_buffers_respected(document: Document, capacity: floa
     moved = result["moved"]
     assert moved["produced"] == pytest.approx(moved["sent"])
     assert moved["fetched"] == pytest.approx(moved["consumed"])
-    assert moved["produced"] + moved["fetched"] == pytest.approx(volume_of(document))
+    assert moved["produced"] + moved["fetched"] == pytest.approx(volume_of(demands_of(document)))
     assert min(result["stretch"].values()) >= 1 - 1e-9
     for _, output, held in result["contents"]:
         for name, share in shares.items():
@@ -495,7 +495,9 @@ def begin_phase(job: dict[str, Any], now: float, finished: dict[str, float]) -> 
         finished.setdefault(job["name"], now)
 
 
-def step_flows(jobs: list[dict[str, Any]], limits: tuple[float, float, float], step: float) -> dict[tuple[str, str], float]:
+def step_flows(
+    jobs: list[dict[str, Any]], limits: tuple[float, float, float], step: float
+) -> dict[tuple[str, str], float]:
     """Rates for a step; what may be fetched depends on what is drained, so go round until they agree."""
     drained = {job["name"]: job["caps"]["write"] for job in jobs}
     for _ in range(30):
@@ -536,6 +538,7 @@ def move_for_a_step(job: dict[str, Any], flows: dict[tuple[str, str], float], st
         job["phases"][0][1] -= done
 
 
+# A step is lost at most at every end of a phase, its own or another's that it waits for; at most 5 seen.
 @settings(deadline=None, max_examples=25)
 @given(documents(), amounts(0, 6, True))
 def test_a_ticking_clock_gives_the_same(document: Document, capacity: float) -> None:
@@ -543,4 +546,4 @@ def test_a_ticking_clock_gives_the_same(document: Document, capacity: float) -> 
     spaces = {name: capacity * share for name, share in shares.items()}
     step = 1 / 128
     slow = simulate_in_steps(document, spaces, step)
-    assert simulate_greedy(document, capacity, shares)["completion"] == pytest.approx(slow, abs=40 * step)
+    assert simulate_greedy(document, capacity, shares)["completion"] == pytest.approx(slow, abs=15 * step)

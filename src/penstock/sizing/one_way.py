@@ -140,13 +140,14 @@ class Drain(NamedTuple):
     wanted: Floats  # what must have been drained by then
     latest: Ints  # L: the latest deadline that was served in an interval; NEVER if there was room for more
     missed: Ints  # events at which a deadline was missed
+    lacking: Floats  # what was missing there
     served: Ints  # L + 1: where the records of an interval start
     who: Ints
     amount: Floats
 
 
 DUTIES = types.NamedTuple([_I2, _F2, _I], Duties)
-DRAIN = types.NamedTuple([_F, _F, _I, _I, _I, _I, _F, _I, _I, _I, _I, _F], Drain)
+DRAIN = types.NamedTuple([_F, _F, _I, _I, _I, _I, _F, _I, _I, _F, _I, _I, _F], Drain)
 
 
 @kernel(types.void(WAY, _I, _F, _F, _I, DUTIES))
@@ -234,14 +235,15 @@ def _drain(way: Way, shares: Floats, duties: Duties, drain: Drain, slack: float)
                 drain.amount[records] = taken
                 records += 1
             _look_ahead(way, shares, duties, drain, best, slack)
-        late = False
+        lacking = 0.0
         for k in range(m):
             while drain.deadline[k] <= interval + 1:
-                late = True
+                lacking += drain.wanted[k] - drain.drained[k]
                 drain.drained[k] = drain.wanted[k]
                 _look_ahead(way, shares, duties, drain, k, slack)
-        if late:
+        if lacking > 0.0:
             drain.missed[missed] = interval + 1
+            drain.lacking[missed] = lacking
             missed += 1
     drain.served[way.room.size] = records
     return missed, records
@@ -251,6 +253,7 @@ class Drained(NamedTuple):
     """Who drained how much in which interval, and the events at which a deadline was missed."""
 
     missed: Ints
+    lacking: Floats
     latest: Ints
     interval: Ints
     application: Ints
@@ -274,13 +277,14 @@ def drained(way: Way, shares: Floats, size: float, *, records: int = 0) -> Drain
         wanted=np.zeros(m),
         latest=np.zeros(intervals, np.int64),
         missed=np.zeros(intervals, np.int64),
+        lacking=np.zeros(intervals),
         served=np.zeros(intervals + 1, np.int64),
         who=np.zeros(records, np.int64),
         amount=np.zeros(records),
     )
     missed, used = _drain(way, shares, duties, drain, slack_of(way, size))
     interval = np.repeat(np.arange(intervals), np.diff(drain.served))
-    return Drained(drain.missed[:missed], drain.latest, interval, drain.who[:used], drain.amount[:used])
+    return Drained(drain.missed[:missed], drain.lacking[:missed], drain.latest, interval, drain.who[:used], drain.amount[:used])
 
 
 def slack_of(way: Way, size: float) -> float:
@@ -288,11 +292,14 @@ def slack_of(way: Way, size: float) -> float:
     return 1e-11 * size + 8.0 * float(np.finfo(np.float64).eps * way.total.max(initial=0.0))
 
 
+_MOST_CUTS = 20  # at a time: the worst ones settle most of the others, too
+
+
 def violated(way: Way, shares: Floats, size: float) -> list[Cut]:
-    """Cuts that these shares do not keep; none if the shares are enough."""
+    """The worst of the cuts that these shares do not keep; none if the shares are enough."""
     found = drained(way, shares, size)
     cuts = []
-    for until in found.missed:
+    for until in found.missed[np.argsort(-found.lacking, kind="stable")[:_MOST_CUTS]]:
         since = int(until)
         while since > 0 and found.latest[since - 1] <= until:
             since -= 1
