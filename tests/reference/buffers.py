@@ -284,7 +284,7 @@ def verify(document: Document, schedule: Document, sizes: Document, tolerance: f
             given = np.array(schedule[amounts][demand.name], dtype=float)
             expect(f"{demand.name}: {amounts} falls", -np.append(start, given), own)
             totals[kind] = np.interp(times, own, np.cumsum(np.append(start, given)))
-            moved[kind] += totals[kind] - start
+            moved[kind] += totals[kind]
         expect(f"{demand.name}: sent before written", totals["write"] - written, times)
         expect(f"{demand.name}: read before fetched", read - totals["read"], times)
         expect(f"{demand.name}: fetched more than it reads", totals["read"] - read[-1], times)
@@ -438,7 +438,10 @@ class Job:
         return (self.rates["produced"] - self.rates["sent"]) + (self.rates["fetched"] - self.rates["consumed"])
 
     def reach(self, total: str, now: float) -> None:
-        """End the read or write under way; rounding must leave no bytes that were never there."""
+        """End the read or write under way; rounding must leave no bytes in the buffer that were never there."""
+        other = "fetched" if total == "consumed" else "sent"
+        if getattr(self, other) == getattr(self, total):
+            setattr(self, other, self.goal)
         setattr(self, total, self.goal)
         self.sent, self.fetched = min(self.sent, self.produced), max(self.fetched, self.consumed)
         self.advance(now)

@@ -133,6 +133,13 @@ def test_output_left_at_completion_takes_room_from_the_next_job() -> None:
     assert size(scenario(SEPARATE, first, second | {"release": 2}), "static") == pytest.approx(3)
 
 
+def test_input_staged_before_release_takes_room_from_the_job_before() -> None:
+    # `c` must hold 2 when it starts at 3, until when `a` keeps its 2 although they are empty.
+    pair = app("a", ("write", 3), ("compute", 2), bandwidth=3), app("c", ("read", 3), bandwidth=3, release=3)
+    assert size(scenario(SEPARATE, *pair), "static") == pytest.approx(4)
+    assert size(scenario(SEPARATE, *pair), "dynamic") == pytest.approx(2)
+
+
 def test_space_passes_from_one_that_drains_to_one_not_yet_released() -> None:
     # From 1 to 3 `a` gives back 2 while `c`, released at 3, stages in the 2 that it cannot fetch while it reads.
     pair = app("a", ("write", 3), bandwidth=3), app("c", ("read", 3), bandwidth=3, release=3)
