@@ -1,9 +1,9 @@
 """Measure targets as the site reports them: `python docs/measure_targets.py` prints the tables and draws the pictures.
 
 The evaluation of P4 §4: 100 sets of applications on 20 targets and 480 nodes, twenty in each fifth of the lowest load,
-once with the built-in families of profiles and once with the 189 patterns of MareNostrum, if these are at hand. Names of
-tables as arguments (pairs, knowledge, sharing, improve) measure those only. All but `improve` take less than two minutes
-on two cores; that one searches for 10 s per set and objective, a quarter of an hour in all.
+once with the built-in families of profiles and once with the 189 patterns of MareNostrum, if these are at hand. Names
+of tables as arguments (pairs, knowledge, sharing, improve) measure those only. All but `improve` take two minutes or so
+on two cores; that one searches for 10 s per set and objective, ten minutes in all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import Pool
 from pathlib import Path
 from statistics import fmean, median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -30,6 +30,11 @@ from penstock.report.profile_plot import profiles_figure
 from penstock.report.theme import COLOURS, FAINT, theme
 from penstock.targets import Allotment, allocate, compare_allotments, improve
 from penstock.targets.site import Site
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from penstock.engine.program import Floats
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
@@ -91,8 +96,8 @@ def main() -> None:
             if title == "pairs":
                 overview[source] = results
     save_figure(allotment_figure(allocate(load(ROOT / "examples" / "scratch-targets.yaml"))), PICTURES / "targets.svg")
-    if len(overview) == len(SOURCES):
-        draw_by_load(overview)
+    if "MareNostrum" in overview:
+        draw_by_load(overview["MareNostrum"])
         save_figure(profiles_figure(read_profiles(PATTERNS)), PICTURES / "profiles-marenostrum.svg")
 
 
@@ -185,7 +190,8 @@ def print_best(results: Results) -> None:
 
 def best_of(runs: Measured, key: str) -> float:
     """The lowest value with P4's placement."""
-    return min(getattr(runs[name, GNC], key) for name in ALLOCATIONS)
+    best: float = min(getattr(runs[name, GNC], key) for name in ALLOCATIONS)
+    return best
 
 
 # ---- what is known
@@ -250,30 +256,28 @@ def run_sharing(one: Set) -> Measured:
 
 
 def sharing(sets: Sequence[Set]) -> Results:
-    """Allocation × sharing, at low and at high load."""
+    """Allocation × sharing, at low and at high load. Medians of slowdowns: one who starves makes a mean of anything."""
     results = in_two_cores(run_sharing, sets)
     for words, fifths in HALVES.items():
         part = [runs for one, runs in results if one.fifth in fifths]
-        sharing_table(
-            f"median slowdown, {words}", part, lambda name, policy: f"{median(values(part, name, policy)):.2f}"
-        )
-        sharing_table(f"idle, {words}", part, lambda name, policy: interval(values(part, name, policy, "idle"), "idle"))
+        cases = [(name, policy) for name in ALLOCATIONS for policy in SHARING]
+        slow = {case: f"{median(values(part, *case)):.2f}" for case in cases}
+        sharing_table(f"median slowdown, {words}, {len(part)} sets", slow)
+        idle = {case: interval(values(part, *case, "idle"), "idle") for case in cases}
+        sharing_table(f"idle, {words}, {len(part)} sets", idle)
         for key in ("slowdown", "idle"):
-            sharing_table(
-                f"{key} within 5 % of the best allocation, {words}",
-                part,
-                lambda name, policy, key=key: str(sum(near_best(runs, name, policy, key) for runs in part)),  # type: ignore[misc]
-            )
+            near = {case: str(sum(near_best(runs, *case, key) for runs in part)) for case in cases}
+            sharing_table(f"{key} within 5 % of the best allocation, {words}", near)
             print_against_fair_share(part, key)
     return results
 
 
-def sharing_table(title: str, part: Sequence[Measured], cell: Callable[[str, str], str]) -> None:
+def sharing_table(title: str, cells: dict[tuple[str, str], str]) -> None:
     """A row per allocation, a column per sharing policy."""
-    print(f"\n| {title}, {len(part)} sets |", " | ".join(SHARING), "|")
+    print(f"\n| {title} |", " | ".join(SHARING), "|")
     print("|", " | ".join(["---"] * (len(SHARING) + 1)), "|")
     for name in ALLOCATIONS:
-        print(f"| {name} |", " | ".join(cell(name, policy) for policy in SHARING), "|")
+        print(f"| {name} |", " | ".join(cells[name, policy] for policy in SHARING), "|")
 
 
 def print_against_fair_share(part: Sequence[Measured], key: str) -> None:
@@ -311,7 +315,7 @@ def run_improved(one: Set) -> Measured:
     for objective in ("slowdown", "idle"):
         plans[objective] = improve(scenario, start, seconds=SEARCH_SECONDS, objective=objective, seed=one.number)
         runs[objective] = plans[objective].runs
-    found = {(name, "planned"): fate(plan) for name, plan in plans.items()}
+    found: Measured = {(name, "planned"): fate(plan) for name, plan in plans.items()}
     for name, plan in plans.items():
         own = {each.name: each.targets for each in plan.applications}
         for seed in NOISE_SEEDS:
@@ -410,7 +414,7 @@ def interval(values: Sequence[float], key: str = "") -> str:
     return f"{middle:.{digits}f} ± {half:.{digits}f}"
 
 
-def mean_and_half(values: np.ndarray) -> tuple[float, float]:
+def mean_and_half(values: Floats) -> tuple[float, float]:
     """Mean, and half the width of its 95 % interval by Student's t."""
     if np.ptp(values) == 0:
         return float(values.mean()), 0.0
@@ -429,54 +433,45 @@ def table(title: str, rows: dict[str, list[str]], *more: str) -> None:
 # ---- pictures
 
 
-def draw_by_load(overview: dict[str, Results]) -> None:
-    """Slowdown, its two parts and idle time over the lowest load; mckp, far above, only where it fits."""
-    shown = {
+def draw_by_load(results: Results) -> None:
+    """Slowdown, its two parts, and idle time against tcpu's, over the lowest load; mckp is far above all of it."""
+    titles = {
         "slowdown": "mean I/O slowdown",
-        "rho_io": "ρ_io: by the number",
-        "rho_con": "ρ_con: by others",
-        "idle": "machine idle",
+        "rho_io": "… by the number (ρ_io)",
+        "rho_con": "… by others (ρ_con)",
+        "idle": "machine idle, points above tcpu",
     }
     with theme():
-        figure = Figure(figsize=(10.5, 5.6), layout="constrained")
-        panels = figure.subplots(len(overview), len(shown), sharex=True, sharey="col")
-        for (source, results), line in zip(overview.items(), panels, strict=True):
-            for (key, words), axes in zip(shown.items(), line, strict=True):
-                for place, name in enumerate(ALLOCATIONS):
-                    draw_line(axes, results, name, key, place)
-                axes.grid(axis="y", color=FAINT, linewidth=0.6)
-                axes.set_title(words if line is panels[0] else "")
-            line[0].set_ylabel({"families": "built-in families", "MareNostrum": "189 patterns of MareNostrum"}[source])
-        for key, axes in zip(shown, panels[0], strict=True):
-            if key != "idle":
-                axes.set_yscale("log")
-                axes.set_ylim(0.95, 12 if key == "slowdown" else 7)
-                axes.set_yticks([1, 2, 3, 5, 10] if key == "slowdown" else [1, 2, 3, 5], minor=False)
-                axes.yaxis.set_major_formatter("{x:g}")
-                axes.yaxis.set_minor_formatter("")
-            else:
-                axes.set_ylim(0, 0.85)
-                axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-        for axes in panels[-1]:
+        figure = Figure(figsize=(10.5, 3.6), layout="constrained")
+        panels = dict(zip(titles, figure.subplots(1, len(titles), sharex=True), strict=True))
+        for key, axes in panels.items():
+            for place, name in enumerate(ALLOCATIONS[:-1]):
+                draw_line(axes, results, name, key, place)
+            axes.set_title(titles[key])
             axes.set_xlabel("lowest load, load(nsys)")
             axes.set_xlim(0, 1)
-        handles, names = panels[0][-1].get_legend_handles_labels()
+            axes.set_ylim(bottom=None if key == "idle" else 0)
+            axes.grid(axis="y", color=FAINT, linewidth=0.6)
+            axes.set_axisbelow(True)
+        for key in ("rho_io", "rho_con"):
+            panels[key].set_ylim(0, 5.4)
+        handles, names = panels["idle"].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower left", ncols=len(names))
         save_figure(figure, PICTURES / "targets-by-load.svg")
 
 
-def draw_line(axes, results: Results, name: str, key: str, place: int) -> None:  # type: ignore[no-untyped-def]
+def draw_line(axes: Axes, results: Results, name: str, key: str, place: int) -> None:
     """One allocation over the load: means with their intervals, side by side so that none hides another."""
-    points = [
-        mean_and_half(np.array([getattr(runs[name, GNC], key) for one, runs in results if one.fifth == fifth]))
-        for fifth in range(len(BINS))
-    ]
+    points = []
+    for fifth in range(len(BINS)):
+        part = [runs for one, runs in results if one.fifth == fifth]
+        found = np.array([getattr(runs[name, GNC], key) for runs in part])
+        if key == "idle":
+            found = 100 * (found - np.array([runs["tcpu", GNC].idle for runs in part]))
+        points.append(mean_and_half(found))
     middles, halves = np.array(points).T
-    load_at = (np.arange(len(BINS)) + 0.5) / len(BINS) + 0.014 * (place - 2.5)
-    colour = COLOURS[place]
-    axes.errorbar(
-        load_at, middles, halves, color=colour, marker="o", markersize=3, linewidth=1.3, elinewidth=0.8, label=name
-    )
+    load_at = (np.arange(len(BINS)) + 0.5) / len(BINS) + 0.012 * (place - 2)
+    axes.errorbar(load_at, middles, halves, color=COLOURS[place], marker="o", markersize=3, elinewidth=0.8, label=name)
 
 
 if __name__ == "__main__":

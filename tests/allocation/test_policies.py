@@ -153,3 +153,36 @@ def test_mckp_leaves_out_only_who_can_share() -> None:
     assert counts_of(demand, allocated.option) == {"wide": 2, "a": 1, "b": 1, "c": 1}
     assert allocated.places is not None
     assert allocated.places.tolist() == [0, 1, 2, 2, 2]
+
+
+def test_tcpu_looks_again_when_a_step_no_longer_fits() -> None:
+    """A's second target no longer fits once B has moved, and its third, which does, gains more than C's step."""
+    phases = [{"compute": 1.0}, {"write": 1.0}]
+    profiles = {"A": {1: 1.0, 2: 1.1, 3: 4.0}, "B": {1: 1.0, 4: 3.0}, "C": {1: 1.0, 2: 2.0}}
+    fillers = {name: {1: 1 / 0.9 - 1} for name in "DE"}
+    nodes = {"A": 10, "B": 100, "C": 6, "D": 1, "E": 1}
+    document: Document = {
+        "platform": {"targets": 4},
+        "applications": [
+            {"name": name, "nodes": nodes[name], "profile": profile, "phases": phases}
+            for name, profile in (profiles | fillers).items()
+        ],
+    }
+    assert decided("tcpu", document) == tcpu(document) == {"A": 3, "B": 4, "C": 1, "D": 1, "E": 1}
+
+
+def test_tcpu_on_profiles_that_go_up_and_down() -> None:
+    """Steps that are too large are passed over, and may fit again later: many instances with such profiles."""
+    draw = random.Random(7)
+    for _ in range(300):
+        jobs = [
+            {
+                "name": f"a{i}",
+                "nodes": draw.choice([1, 10, 100]),
+                "profile": {n: draw.uniform(0.5, 4) for n in range(1, draw.randint(2, 6))},
+                "phases": [{"compute": 1.0}, {"write": draw.uniform(0.2, 1)}],
+            }
+            for i in range(draw.randint(3, 7))
+        ]
+        document: Document = {"platform": {"targets": 5}, "applications": jobs}
+        assert decided("tcpu", document) == tcpu(document)

@@ -92,7 +92,8 @@ def test_the_table_has_every_application(penstock, site):
 
 def test_comparison(penstock, site):
     record = parsed(penstock("allocate", "site.yaml", "--compare", "--json", "--sharing", "fcfs"))
-    assert list(record) == ["scenario", "runs"] and record["scenario"] == "site.yaml"
+    assert list(record) == ["scenario", "runs", "refused"] and record["scenario"] == "site.yaml"
+    assert record["refused"] == []
     for each in record["runs"]:
         check_allotment(each)
     compared = compare_allotments(site, sharing="fcfs")
@@ -242,6 +243,15 @@ def test_refused_options(penstock, site, folder, options, words):
     assert sorted(folder.iterdir()) == before
 
 
+def test_a_place_in_a_plan_is_written_in_plain_digits(penstock, site, folder):
+    plan = {each.name: ["s-OST0000"] for each in site.applications}
+    for place, code in (("1", 0), ("\u0661", 2), ("\uff11", 2)):  # 1 in Arabic, 1 in full width
+        (folder / "plan.json").write_text(json.dumps({"targets": plan | {"few": [place]}}))
+        outcome = penstock("allocate", "site.yaml", "--plan", "plan.json")
+        assert outcome.code == code
+        assert code == 0 or f"there is no target {place!r}" in outcome.err
+
+
 SCENARIOS = [
     ("targets: [s-OST0000, s-OST000a, s-OST001f]", "bandwidth: 1", "platform.targets is missing"),
     ("version: 1\n", "version: 1\nwindow: {end: 9}\n", "the scenario has a window"),
@@ -257,3 +267,12 @@ def test_refused_scenarios(penstock, folder, old, new, words, more):
     outcome = penstock("allocate", "site.yaml", "--json", *more)
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert words in outcome.err
+
+
+def test_a_comparison_leaves_out_what_is_not_possible(penstock, folder):
+    jobs = "".join(f"  - {{name: {name}, profile: {{2: 1}}, phases: [{{write: 1}}]}}\n" for name in "abc")
+    (folder / "misfit.yaml").write_text(f"version: 1\nplatform: {{targets: 3}}\napplications:\n{jobs}")
+    record = parsed(penstock("allocate", "misfit.yaml", "--compare", "--json"))
+    assert len(record["runs"]) == 15 and len(record["refused"]) == 1
+    assert "Left out: mckp: the applications do not all fit" in penstock("allocate", "misfit.yaml", "--compare").out
+    assert "mckp: the applications do not all fit" in penstock("allocate", "misfit.yaml", "--allocation", "mckp").err

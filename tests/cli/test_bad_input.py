@@ -141,6 +141,26 @@ def test_files_that_are_none(refused, folder, verb):
     assert refused(verb, "x" * 300 + ".yaml").endswith("cannot be read: File name too long")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "simulate jobs.yaml --plot",
+        "simulate jobs.yaml --schedule",
+        "compare jobs.yaml --html",
+        "profiles runs.csv -o",
+        "allocate jobs.yaml --export json -o",
+    ],
+)
+def test_nothing_takes_the_place_of_a_pipe(penstock, folder, line):
+    (folder / "runs.csv").write_text("app,n,bw\na,1,2\n")
+    os.mkfifo("out.png" if "--plot" in line else "out.csv")
+    (name,) = folder.glob("out.*")
+    outcome = penstock(*line.split(), name.name)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.endswith(f"{name.name}: is a pipe; give the name of a file\n")
+    assert name.is_fifo()
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads and writes everything")
 def test_permissions(refused, folder):
     (folder / "shut").mkdir(mode=0o500)
@@ -315,7 +335,7 @@ POLICIES = {
     "endless": ("f(view, rates)", "raised RecursionError: maximum recursion depth exceeded (line 2)"),
     "returns": ("return view.limit", "returned a ndarray; it must write into `rates`"),
     "idle": ("pass", "gave nobody any bandwidth, and nothing else would ever happen"),
-    "exits": ("raise SystemExit(3)", "a sharing policy called exit(3); it must return with `rates` set"),
+    "exits": ("raise SystemExit(3)", "a policy called exit(3); it must return to its caller"),
 }
 
 
@@ -332,7 +352,7 @@ FILES = [
     ("import nothing_like_it\n", "does not run as Python: ModuleNotFoundError: No module named 'nothing_like_it'"),
     ("x = 3\n", "mine.py has no function 'f'"),
     ("f = 3\n", "mine.py:f is a int; a policy is a function (view, rates)"),
-    ("import sys\nsys.exit('bye')\n", "a sharing policy called exit('bye'); it must return with `rates` set"),
+    ("import sys\nsys.exit('bye')\n", "a policy called exit('bye'); it must return to its caller"),
     (
         "from penstock.sharing import sharing\n\n\n@sharing('Bad Name')\ndef f(view, rates):\n    pass\n",
         "'Bad Name' is no policy name; one is made of lower-case letters, digits and dashes",

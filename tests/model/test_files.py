@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from penstock.errors import InvalidScenario
+from penstock.errors import InvalidScenario, PenstockError
 from penstock.model import Scenario, Trace, load, save
 
 DOCUMENT = {
@@ -231,7 +231,7 @@ def test_places_that_cannot_be_written(tmp_path):
     (tmp_path / "folder.yaml").mkdir()
     (tmp_path / "file").touch()
     for place in ("folder.yaml", "no/where.yaml", "file/x.yaml", "x.txt"):
-        with pytest.raises(InvalidScenario, match="cannot"):
+        with pytest.raises(PenstockError, match="cannot|is a directory"):
             save(scenario, tmp_path / place)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder.yaml"]
 

@@ -135,6 +135,12 @@ REPLACED = [
     ("name: a", "name: a\n    profile: {0: 1}", "jobs.yaml:6: applications[0].profile[0] is 0; a count is a whole"),
     ("name: a", "name: a\n    profile: {1: 0}", "applications[0].profile[1] is 0; a bandwidth is a number > 0"),
     ("name: a", "name: a\n    profile: {}", "applications[0].profile is an empty mapping; expected at least one entry"),
+    (
+        "name: a",
+        "name: a\n    profile:\n      2: 1\n      '1': 1\n      1: 2",
+        "jobs.yaml:8: applications[0].profile[1] is there twice, as '1' and as 1; give every count once",
+    ),
+    ("name: a", "name: a\n    profile: {1e1: 1, 10: 2}", "profile[10] is there twice, as '1e1' and as 10; give"),
     ("name: a", "name: a\n    name: b", "jobs.yaml:6: not valid YAML: the key 'name' appears twice in one mapping"),
     ("bandwidth: 1", "bandwidht: 1", "jobs.yaml:2: platform has an unknown key 'bandwidht'; did you mean 'bandwidth'?"),
     ("{bandwidth: 1}", "{nodes: 4}", "jobs.yaml:2: platform has no bandwidth; give one of bandwidth, read_bandwidth"),

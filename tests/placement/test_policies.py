@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock import Scenario
 from penstock.placement import NAMES, find
+from penstock.targets import allocate
 from reference.allocations import PLACEMENTS, Counts, Placed, allowed, limits_of
 from strategies import target_documents
 from targets.demands import demand_of, options_of, placed_of
@@ -68,3 +70,14 @@ def test_random_reaches_every_pair_of_targets() -> None:
     app = {"name": "a", "profile": {2: 1.0}, "phases": [{"write": 1.0}]}
     document: Document = {"platform": {"targets": 4}, "applications": [app]}
     assert len({tuple(placed("random", document, {"a": 2}, seed)["a"]) for seed in range(100)}) == 6
+
+
+def test_random_numbers_and_random_places_have_nothing_to_do_with_each_other() -> None:
+    job = {"name": "a", "profile": {n: 1.0 for n in range(1, 5)}, "phases": [{"write": 1.0}]}
+    site = Scenario.from_document({"version": 1, "platform": {"targets": 4}, "applications": [job]})
+    single = {
+        allotment.applications[0].targets
+        for allotment in (allocate(site, "random", "random", seed=seed) for seed in range(200))
+        if allotment.applications[0].count == 1
+    }
+    assert single == {(0,), (1,), (2,), (3,)}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pytest import approx
 
+from penstock.allocation.demand import Demand
 from penstock.errors import InvalidOption
 from penstock.profiles import CLASSES, class_of, class_profiles, fastest, known
 
@@ -29,6 +30,22 @@ PROFILES = st.lists(PROFILE, min_size=1, max_size=8).map(lambda each: {f"a{i}": 
 )
 def test_the_rule(profile: dict[int, float], name: str, best: int) -> None:
     assert (class_of(profile), fastest(profile)) == (name, best)
+
+
+@given(st.floats(1e-3, 1e12), st.lists(st.floats(-3e-9, 3e-9), min_size=1, max_size=5))
+@example(1.0, [0.0, 0.95e-9])  # on both sides of where 30 bits round
+@example(1e305, [0.0, 1e-9])
+def test_n_perf_is_what_allocation_policies_take_for_it(rate: float, off: list[float]) -> None:
+    rates = [rate * (1.0 + each) for each in off]
+    one, many = np.ones(1), np.array(rates)
+    demand = Demand(("a",), 1.0, one, one, one, np.array([0, len(rates)]), np.arange(1, len(rates) + 1), many, one)
+    assert fastest(dict(enumerate(rates, start=1))) == demand.count[demand.fastest[0]]
+
+
+def test_rounding_noise_does_not_make_more_targets_faster() -> None:
+    assert fastest({4: 0.3, 2: 0.1 + 0.2, 1: 0.2}) == 2
+    assert fastest({2: 0.3, 4: 0.1 + 0.2}) == 2
+    assert fastest({2: 0.3, 4: 0.3 * (1 + 1e-8)}) == 4
 
 
 def test_a_class_is_the_geometric_mean_of_its_members() -> None:

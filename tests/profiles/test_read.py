@@ -93,7 +93,17 @@ BAD = [
     ("app,n,bw\n ,1,3\n", "{file}:2: app is ''; a name is printable text, not empty"),
     ('app,n,bw\n"a\nb",1,3\n', "{file}:3: app is 'a\\nb'; a name is printable text, not empty"),
     ('{"tests": 3}', "{file}: has no list 'tests' as IOR writes it"),
-    ('{"tests":\n [}', "{file}:2: is not JSON: "),
+    ("application,targets,bandwidth,bandwidth\na,1,1,2\n", "{file}:1: has 2 columns 'bandwidth'; keep one of them"),
+    ("app,n,bw,note,note\na,1,1,,\n", "{file}:1: has 2 columns 'note'; keep one of them"),
+    ("id,median_bw_mbps_1ion,median_bw_mbps_1ion\na,1,2\n", "{file}:1: has 2 columns 'median_bw_mbps_1ion'; keep"),
+    ("app,n,bw\ra,1,1\r", "{file}:1: has a line that ends in a carriage return alone; expected LF or CR LF"),
+    (f"app,n,bw\na,{10**30},1\n", f"{{file}}:2: n is '{10**30}'; a count is a whole number ≥ 1 and at most 2^53"),
+    (f"id,median_bw_mbps_{10**30}ion\na,1\n", f"{{file}}: the number of I/O nodes in a column's name is '{10**30}'; a"),
+    (f"id,median_bw_mbps_{'9' * 5000}ion\na,1\n", "{file}: the number of I/O nodes in a column's name is '999"),
+    ('{"tests":\n [}', "{file}:2: not valid JSON: "),
+    (f'{{"tests": [{"9" * 5000}]}}', "{file}: not valid JSON: Exceeds the limit"),
+    ("[" * 9, "{file}:1: has no column for the application"),
+    ('{"tests": ' + "[" * 9999, "{file}: the document nests more than 96 levels deep"),
     ('{"tests": [{}]}', "{file}: tests[0] has no 'Options' and 'Results'"),
     ('{"tests": [7]}', "{file}: tests[0] has no 'Options' and 'Results'"),
 ]  # fmt: skip
@@ -254,7 +264,52 @@ def test_the_document_of_ior_may_know_the_count(
         read_profiles(file, count=99)
 
 
-@pytest.mark.parametrize("options", [{"stripe count": "Use default"}, {"Lustre stripe count": 0}, {}])
+@pytest.mark.parametrize("digits", ["9" * 30, "9" * 5000])
+def test_counts_that_no_number_holds_are_refused(tmp_path: Path, digits: str) -> None:
+    documents = {
+        "the number of targets on its command line": ior_document(f"--posix.lustre.stripecount={digits}"),
+        "the option 'stripe count'": ior_document(**{"stripe count": digits}),
+        "the option 'Lustre stripe count'": ior_document(**{"Lustre stripe count": f"{digits} bytes"}),
+    }
+    for place, text in documents.items():
+        with pytest.raises(InvalidOption) as refused:
+            read_profiles(written(tmp_path, text, "ior.json"))
+        assert f"ior.json: {place} is '99999" in str(refused.value)
+        assert str(refused.value).endswith("; a count is a whole number ≥ 0 and at most 2^53")
+
+
+def test_numbers_of_any_length_in_the_document_of_ior(tmp_path: Path) -> None:
+    text = ior_document(**{"stripe count": "COUNT"}).replace('"COUNT"', "9" * 5000)
+    with pytest.raises(InvalidOption, match="not valid JSON: Exceeds the limit"):
+        read_profiles(written(tmp_path, text, "ior.json"))
+    for digits, words in (("9" * 5000, "not valid JSON: Exceeds the limit"), ("9" * 400, "bwMiB is a number of more")):
+        text = ior_document().replace("100.0", digits)
+        with pytest.raises(InvalidOption, match=words):
+            read_profiles(written(tmp_path, text, "ior.json"), count=1)
+
+
+def test_a_hundred_digits_in_the_name_of_a_file(tmp_path: Path) -> None:
+    for text, suffix in ((IOR_CSV, "csv"), (ior_document(), "json")):
+        file = written(tmp_path, text, f"ost{'9' * 100}.{suffix}")
+        with pytest.raises(InvalidOption, match=r"the number of targets in its name is '9+…; a count is a whole"):
+            read_profiles(file)
+        assert read_profiles(file, count=3).counts == (3,)
+
+
+def test_a_file_name_of_several_lines_names_no_application(tmp_path: Path) -> None:
+    for text, suffix in ((IOR_CSV, "csv"), (ior_document(), "json")):
+        file = written(tmp_path, text, f"a\nb_ost4.{suffix}")
+        with pytest.raises(InvalidOption, match=r"its name has 'a\\nb' in it, part of the application's; a name is"):
+            read_profiles(file)
+
+
+def test_columns_without_a_name_may_be_many(tmp_path: Path) -> None:
+    assert dict(read_profiles(written(tmp_path, "app,n,bw,,\na,1,2,,\n"))) == {"a": {1: 2}}
+
+
+@pytest.mark.parametrize(
+    "options", [{"stripe count": "Use default"}, {"stripe count": "  "}, {"Lustre stripe count": 0}, {}]
+)
 @pytest.mark.parametrize("command", ["", "--posix.lustre.stripecount=-1", "--posix.lustre.stripecount=0"])
 def test_the_choice_of_the_system_is_not_known(tmp_path: Path, command: str, options: dict[str, Any]) -> None:
     text = ior_document(command, **options)

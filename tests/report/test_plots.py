@@ -122,7 +122,7 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path):
     with pytest.raises(InvalidOption, match="cannot be written"):
         save_figure(figure, tmp_path / "missing" / "plot.png")
     (tmp_path / "dir.png").mkdir()
-    with pytest.raises(InvalidOption, match="cannot be written"):
+    with pytest.raises(InvalidOption, match="is a directory; give the name of a file"):
         save_figure(figure, tmp_path / "dir.png")
     assert [path.name for path in tmp_path.iterdir()] == ["dir.png"]
 

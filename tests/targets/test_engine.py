@@ -1,8 +1,9 @@
-"""What must be true of every run on targets: equal to the single link where it is one, indifferent to names and units."""
+"""What must be true of every run on targets: one target is a link, transfers are independent, names mean nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def run(document: Document, plan: Mapping[str, Any], sharing: Any = "fair-share"
 
 
 def run_or_skip(document: Document, plan: Plan, sharing: str) -> Allotment:
-    """Policies that take turns may stall when the turn of who ended never ends, as the reference says too."""
+    """Targets with orders of their own may wait for each other for ever; the reference says when that is right."""
     try:
         return run(document, plan, sharing)
     except PolicyError as error:
@@ -111,7 +112,7 @@ def assert_same_as_a_link(document: Document, bandwidth: float, sharing: str) ->
 
 
 @pytest.mark.parametrize("sharing", SHARING)
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 5)
 @given(document=target_documents(most=1))
 def test_one_application_on_one_target_is_one_on_a_link(sharing: str, document: Document) -> None:
     targets, (only,) = document["platform"]["targets"], document["applications"]
@@ -119,26 +120,26 @@ def test_one_application_on_one_target_is_one_on_a_link(sharing: str, document: 
     assert_same_as_a_link(document, min(only["profile"][1], limit or np.inf), sharing)
 
 
+def all_on_one(document: Document, bandwidth: float) -> Document:
+    """Everyone on a single target that is as fast for each."""
+    jobs = [each | {"profile": {1: bandwidth}} for each in document["applications"]]
+    return document | {"platform": {"targets": 1}, "applications": jobs}
+
+
 @pytest.mark.parametrize("sharing", SHARING)
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 5)
 @given(document=target_documents(limits=False), bandwidth=st.sampled_from([1.0, 0.25, 8.0]))
-def test_many_applications_on_one_target_are_many_on_a_link(
-    sharing: str, document: Document, bandwidth: float
-) -> None:
-    # Powers of two, so that seconds and bytes round alike and ties stay ties.
-    document["platform"] = {"targets": 1}
+def test_many_applications_on_one_target_are_many_on_a_link(sharing: str, document: Document, bandwidth: float) -> None:
+    # Powers of two, so that seconds and bytes round alike and ties stay ties. A link decides anew at every release, a
+    # target only when something happens on it.
     for each in document["applications"]:
-        each["profile"] = {1: bandwidth}
-    assert_same_as_a_link(document, bandwidth, sharing)
+        each.pop("release", None)
+    assert_same_as_a_link(all_on_one(document, bandwidth), bandwidth, sharing)
 
 
-@given(document=target_documents(limits=False), bandwidth=st.sampled_from([0.7, 3.0, 1e9]))
+@given(document=target_documents(limits=False), bandwidth=st.sampled_from([0.7, 3.0, 12.9]))
 def test_fair_share_on_a_target_of_any_speed_is_fair_share_on_a_link(document: Document, bandwidth: float) -> None:
-    document["platform"] = {"targets": 1}
-    for each in document["applications"]:
-        each["profile"] = {1: bandwidth}
-        each["phases"] = [{"repeat": 1, "phases": each["phases"]}]
-    assert_same_as_a_link(document, bandwidth, "fair-share")
+    assert_same_as_a_link(all_on_one(document, bandwidth), bandwidth, "fair-share")
 
 
 # Transfers are independent of each other.
@@ -201,9 +202,10 @@ def test_targets_may_trade_places(data: st.DataObject, sharing: str) -> None:
 def test_applications_may_trade_places_where_nothing_ties(data: st.DataObject, sharing: str) -> None:
     document = data.draw(target_documents(exact=False))
     document.pop("noise", None)  # drawn by an application's place
-    # Nobody posts at the same moment as another, nor is as large.
+    # Nobody posts at the same moment as another, is as large, or has as much to do.
     for place, each in enumerate(document["applications"]):
-        each |= {"nodes": place + 1, "release": place * 0.6180339887 + 0.1}
+        phases = [{"compute": 0.1 + 0.0618 * place}, *_lengthened(each["phases"], 1 + 0.00618 * place)]
+        each |= {"nodes": place + 1, "release": place * 0.6180339887 + 0.1, "phases": phases}
     plan = data.draw(plans(document))
     one = run_or_skip(document, plan, sharing)
     shuffled = data.draw(st.permutations(document["applications"]))
@@ -214,6 +216,15 @@ def test_applications_may_trade_places_where_nothing_ties(data: st.DataObject, s
         assert found[each.name] == expected
     assert [vars(target) for target in other.targets] == [
         {key: close(value, tolerance(sharing)) for key, value in vars(target).items()} for target in one.targets
+    ]
+
+
+def _lengthened(phases: list[Document], factor: float) -> list[Document]:
+    return [
+        phase | {"phases": _lengthened(phase["phases"], factor)}
+        if "repeat" in phase
+        else {kind: amount * factor for kind, amount in phase.items()}
+        for phase in phases
     ]
 
 
@@ -287,16 +298,19 @@ def test_stress_is_what_targets_carry(data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-def test_a_target_too_slow_for_its_applications_carries_more(data: st.DataObject) -> None:
+def test_slow_targets_carry_the_time_that_transfers_take_there(data: st.DataObject) -> None:
     document = data.draw(target_documents())
-    plan = data.draw(plans(document))
-    slow = run(document, plan)
-    names = [target.name for target in slow.targets]
-    fast = run(document | {"platform": document["platform"] | {"targets": names}}, plan)
-    assert slow.load == fast.load
-    for one, other in zip(slow.targets, fast.targets, strict=True):
-        assert one.stress >= other.stress * (1 - 1e-12)
-        assert one.limit is not None or one.stress == close(other.stress)
+    found = run(document, data.draw(plans(document)))
+    carried = [0.0] * len(found.targets)
+    for each, whole in zip(found.applications, document["applications"], strict=True):
+        phases = _unrolled(whole["phases"])
+        part = sum(amount for kind, amount in phases if kind != "compute") / each.count
+        compute = sum(amount for kind, amount in phases if kind == "compute")
+        peak = {i: min(each.bandwidth / each.count, found.targets[i].limit or np.inf) for i in each.targets}
+        slowest = max(part / rate for rate in peak.values())
+        for place, rate in peak.items():
+            carried[place] += part / rate / (compute + slowest)
+    assert [target.stress for target in found.targets] == close(carried)
 
 
 @given(data=st.data())
@@ -314,6 +328,12 @@ def test_a_shared_target_is_never_idle_and_never_faster_than_it_can_be(data: st.
 # Policies of users.
 
 
+@cache
+def made(form: str) -> Any:
+    """A policy in one of its forms, compiled once."""
+    return FORMS[form]()
+
+
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
@@ -323,7 +343,7 @@ def test_every_form_of_an_own_sharing_policy_gives_the_same(form: str, data: st.
         each["release"] = place * 0.6180339887
     plan = data.draw(plans(document))
     expected = numbers(run(document, plan, "fcfs")) | {"sharing": "own-fcfs"}
-    assert numbers(run(document, plan, FORMS[form]())) == expected
+    assert numbers(run(document, plan, made(form))) == expected
 
 
 # Two applications on the target called `east`, one of them on `west` too, from t = 2.5 on.

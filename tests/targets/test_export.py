@@ -16,6 +16,7 @@ from report.test_allotment import allotment, random_allotment, striped
 
 AWKWARD = ["with space", "it's", 'say "hi"', "$(reboot)", "`id`", "a;b", "-rf", "#no", "é→", "back\\slash", "{name}"]
 printable = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.just(" "), min_size=1)
+of_directories = printable.filter(lambda name: "/" not in name and name not in (".", ".."))
 
 
 def commands(script):
@@ -69,7 +70,7 @@ def test_awkward_names_stay_one_word(kind):
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(printable, min_size=1, max_size=5, unique=True), st.sampled_from(["lustre", "beegfs"]))
+@given(st.lists(of_directories, min_size=1, max_size=5, unique=True), st.sampled_from(["lustre", "beegfs"]))
 def test_any_name_stays_one_word(names, kind):
     script = export(allotment([striped(name, [0, 1]) for name in names]), kind)
     assert [words[-1] for words in commands(script) if words[0] == "mkdir"] == names
@@ -92,6 +93,39 @@ def test_a_real_shell_runs_the_script(tmp_path, kind):
     expected = ["|".join(words) for words in commands(script) if words[0] in ("lfs", "beegfs")]
     assert done.stdout.decode().splitlines() == expected
     assert {each.name for each in tmp_path.iterdir() if each.is_dir()} == set(AWKWARD)
+
+
+LEAVING = [
+    ("..", "{name}", ".."),
+    (".", "{name}", "."),
+    ("..", "/scratch/{name}", "/scratch/.."),
+    ("..", "/scratch/{name}/out", "/scratch/../out"),
+    (".", "/scratch/.{name}", "/scratch/.."),
+    ("../x", "/scratch/{name}", "/scratch/../x"),
+    ("a/b", "/scratch/{name}", "/scratch/a/b"),
+    ("/etc", "{name}", "/etc"),
+    ("a/..", "x{name}", "xa/.."),
+]
+
+
+@pytest.mark.parametrize("kind", ["lustre", "beegfs"])
+@pytest.mark.parametrize(("name", "directory", "place"), LEAVING)
+def test_no_name_leads_out_of_its_directory(kind, name, directory, place):
+    made = allotment([striped("good", [0]), striped(name, [1])])
+    with pytest.raises(InvalidOption) as refused:
+        export(made, kind, directory)
+    sentence = f"--export: {name!r} would have the directory {place!r}, which is not its own; a name there is neither"
+    assert str(refused.value).startswith(sentence)
+    assert name in json.loads(export(made, "json"))["targets"]
+
+
+def test_dots_in_a_name_do_no_harm():
+    made = allotment([striped(name, [0]) for name in ("...", ".hidden", "a..b", "..a")])
+    script = export(made, "lustre", "../runs/{name}")
+    assert [words[-1] for words in commands(script) if words[0] == "mkdir"] == [
+        f"../runs/{each.name}" for each in made.applications
+    ]
+    assert "-- /scratch/run-.." in export(allotment([striped("..", [0])]), "lustre", "/scratch/run-{name}")
 
 
 def test_beegfs_gives_a_pool_to_targets_that_nobody_else_uses():
@@ -156,6 +190,7 @@ BAD_PLANS = [
     ("", "not valid JSON"),
     ("[1]", "is a list; a plan is what `penstock allocate --export json`"),
     ('{"version": 2, "targets": {"a": ["x"]}}', "version is 2; this release reads version 1"),
+    ('{"version": true, "targets": {"a": ["x"]}}', "version is true; this release reads version 1"),
     ('{"scenario": "s", "runs": []}', "holds a comparison of many plans"),
     ("{}", "'targets' is empty; a plan is"),
     ('{"targets": {}}', "'targets' is a mapping; a plan is"),

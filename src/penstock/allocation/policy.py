@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,33 +38,87 @@ class TargetPolicy:
     source: str = ""
     needs: str = HARD
 
-    def ask(self, kind: str, *arguments: Any) -> Any:
-        """Call the policy; what a user's own function raises becomes a sentence."""
+    decision: ClassVar[str]
+
+    @property
+    def who(self) -> str:
+        """The beginning of a sentence about it."""
+        return f"{self.decision} policy {self.name!r}"
+
+    def asked(self, *arguments: Any) -> Any:
+        """What the policy's own function returns; what a user's raises becomes a sentence."""
         try:
             return self.plain(*arguments)
         except PolicyError:
             raise
         except Exception as error:
             message = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
-            raise PolicyError(f"{kind} policy {self.name!r} raised {message}") from error
+            raise PolicyError(f"{self.who} raised {message}") from error
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def whole_numbers(given: Any) -> Ints | None:
+    """A list of whole numbers as an array; None if it is none."""
+    try:
+        numbers = np.asarray(given)
+    except ValueError:
+        return None
+    if numbers.ndim != 1 or not (np.issubdtype(numbers.dtype, np.integer) or numbers.size == 0):
+        return None
+    return numbers.astype(np.int64)
+
+
+def checked_places(who: str, demand: Demand, option: Ints, given: Any) -> Ints:
+    """The targets of each application, one list after the other and each in rising order; refused if one is wrong."""
+    lists = list(given) if isinstance(given, list | tuple) else []
+    if len(lists) != option.size:
+        raise PolicyError(f"{who} must return a list with the targets of each of {option.size} applications")
+    arrays = [whole_numbers(places) for places in lists]
+    owner = np.repeat(np.arange(option.size), [0 if places is None else places.size for places in arrays])
+    flat = np.concatenate([_NONE, *(places for places in arrays if places is not None)])
+    flat = flat[np.lexsort([flat, owner])]
+    wrong = np.bincount(owner, minlength=option.size) != demand.count[option]
+    wrong[owner[:-1][(np.diff(flat) == 0) & (np.diff(owner) == 0)]] = True
+    wrong[owner[(flat < 0) | (flat >= demand.targets)]] = True
+    for i in np.flatnonzero(wrong):
+        raise PolicyError(
+            f"{who} put {demand.names[i]!r} on {_shortened(lists[i])}; it gets "
+            f"{demand.count[option[i]]} different targets of 0 to {demand.targets - 1}"
+        )
+    return flat
+
+
+def _shortened(thing: Any) -> str:
+    text = repr(thing.tolist() if isinstance(thing, np.ndarray) else thing)
+    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 @dataclass(frozen=True)
 class Allocation(TargetPolicy):
     """A policy for how many targets each application gets."""
 
+    decision = "allocation"
+
     def decide(self, demand: Demand, draw: np.random.Generator) -> Allocated:
         """One option for each application."""
-        given = self.ask("allocation", demand, draw)
-        allocated = given if isinstance(given, Allocated) else Allocated(np.asarray(given))
-        option = allocated.option
-        whole = option.shape == demand.nodes.shape and np.issubdtype(option.dtype, np.integer)
-        if not whole or (option < demand.first[:-1]).any() or (option >= demand.first[1:]).any():
+        given = self.asked(demand, draw)
+        option, places = given if isinstance(given, Allocated) else (given, None)
+        found = whole_numbers(option)
+        if found is None or found.shape != demand.nodes.shape or not _own(demand, found):
             raise PolicyError(
-                f"allocation policy {self.name!r} must return the number of one of its own options for each of the "
+                f"{self.who} must return the number of one of its own options for each of the "
                 f"{len(demand.names)} applications: option i of Demand has demand.count[i] targets"
             )
-        return allocated
+        if places is None:
+            return Allocated(found)
+        lists = np.split(places, np.cumsum(demand.count[found])[:-1]) if isinstance(places, np.ndarray) else places
+        return Allocated(found, checked_places(self.who, demand, found, lists))
+
+
+def _own(demand: Demand, option: Ints) -> bool:
+    return bool(((demand.first[:-1] <= option) & (option < demand.first[1:])).all())
 
 
 def allocation(name: str, *, source: str = "", needs: str = HARD) -> Callable[[Callable[..., Any]], Allocation]:

@@ -63,8 +63,6 @@ Seed = Annotated[
     typer.Option(metavar="N", help="For random policies, --error and noise, instead of the scenario's seed."),
 ]
 
-_OBJECTIVES = ("slowdown", "idle")
-
 
 def allocate(
     scenario: ScenarioFile,
@@ -105,11 +103,12 @@ def allocate(
     found = _with_profiles(disturbed(load(scenario), noise, seed), profiles)
     given = _given(sharing=sharing, knowledge=knowledge, error=error)
     if compare:
-        return _show_all(_every_pair(found, given), scenario, json, plot)
+        allotments, refused = _every_pair(found, given)
+        return _show_all(allotments, refused, scenario, json, plot)
     given |= _given(allocation=allocation, placement=placement, plan=plan and _read(plan))
     whole = _decided(found, given)
     start = whole if out is None else _decided(found, given | {"without": out})
-    best = start if seconds is None else _improved(found, start, sharing, seconds, objective or _OBJECTIVES[0])
+    best = start if seconds is None else _improved(found, start, sharing, seconds, objective)
     text = export and _exported(best, export, directory)
     return _show(best, start, None if out is None else whole, text, output, json, plot)
 
@@ -139,8 +138,11 @@ def _search_time(improve: str | None, objective: str | None) -> float | None:
 
     if objective is not None and improve is None:
         raise InvalidOption("--objective says what --improve lowers; give --improve, too, as in --improve 30")
-    if objective is not None and objective not in _OBJECTIVES:
-        raise InvalidOption(f"--objective is {objective!r}; accepted: {', '.join(_OBJECTIVES)}")
+    if objective is not None:
+        from penstock.targets.improving import OBJECTIVES  # noqa: PLC0415
+
+        if objective not in OBJECTIVES:
+            raise InvalidOption(f"--objective is {objective!r}; accepted: {', '.join(OBJECTIVES)}")
     try:
         return None if improve is None else quantity(improve, "seconds")
     except Refusal as refusal:
@@ -197,26 +199,31 @@ def _decided(scenario: Scenario, given: dict[str, Any]) -> Allotment:
         return run(scenario, **given)
 
 
-def _every_pair(scenario: Scenario, given: dict[str, Any]) -> tuple[Allotment, ...]:
+def _every_pair(scenario: Scenario, given: dict[str, Any]) -> tuple[tuple[Allotment, ...], list[str]]:
+    """Every pair that is possible, and why others are not."""
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
     from penstock.targets import compare_allotments  # noqa: PLC0415
 
+    refused: list[str] = []
     with foreign_code(), Meter() as meter:
-        return compare_allotments(scenario, **given, progress=meter.show)
+        found = compare_allotments(scenario, **given, progress=meter.show, refused=refused.append)
+    return found, list(dict.fromkeys(refused))
 
 
-def _improved(scenario: Scenario, start: Allotment, sharing: str, seconds: float, objective: str) -> Allotment:
+def _improved(scenario: Scenario, start: Allotment, sharing: str, seconds: float, objective: str | None) -> Allotment:
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
     from penstock.targets import improve  # noqa: PLC0415
+    from penstock.targets.improving import OBJECTIVES  # noqa: PLC0415
 
+    chosen = objective or OBJECTIVES[0]
     with foreign_code(), Meter() as meter:
 
         def progress(evaluations: int, best: float, fraction: float) -> None:
-            meter.show("improving", fraction, f"{objective} {best:.4f} after {evaluations:,} tries")
+            meter.show("improving", fraction, f"{chosen} {best:.4f} after {evaluations:,} tries")
 
-        return improve(scenario, start, sharing=sharing, seconds=seconds, objective=objective, progress=progress)
+        return improve(scenario, start, sharing=sharing, seconds=seconds, objective=chosen, progress=progress)
 
 
 def _exported(allotment: Allotment, kind: str, directory: str | None) -> str:
@@ -255,7 +262,7 @@ def _show(
         print_allotment(best, start, moving, plot, output)
 
 
-def _show_all(allotments: Sequence[Allotment], file: Path, json: bool, plot: Path | None) -> None:
+def _show_all(allotments: Sequence[Allotment], refused: list[str], file: Path, json: bool, plot: Path | None) -> None:
     from penstock.cli.show import draw, print_allotments, print_json  # noqa: PLC0415
 
     if plot:
@@ -263,6 +270,6 @@ def _show_all(allotments: Sequence[Allotment], file: Path, json: bool, plot: Pat
 
         draw(comparison_figure_of_allotments, allotments, plot)
     if json:
-        print_json({"scenario": str(file), "runs": [each.to_dict() for each in allotments]})
+        print_json({"scenario": str(file), "runs": [each.to_dict() for each in allotments], "refused": refused})
     else:
-        print_allotments(allotments, plot)
+        print_allotments(allotments, refused, plot)

@@ -16,4 +16,4 @@ def foreign_code() -> Iterator[None]:
         with contextlib.redirect_stdout(sys.stderr):
             yield
     except SystemExit as leaving:
-        raise PolicyError(f"a sharing policy called exit({leaving.code!r}); it must return with `rates` set") from None
+        raise PolicyError(f"a policy called exit({leaving.code!r}); it must return to its caller") from None

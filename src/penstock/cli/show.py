@@ -110,11 +110,11 @@ def print_allotment(
     _say_written(console, *written)
 
 
-def print_allotments(allotments: Sequence[Allotment], *written: Path | None) -> None:
-    """All pairs of policies side by side, and which was best at what."""
+def print_allotments(allotments: Sequence[Allotment], refused: Iterable[str], *written: Path | None) -> None:
+    """All pairs of policies side by side, which was best at what, and which were not possible."""
     console = output()
     console.print(allotments_table(allotments))
-    _say(console, allotments_lines(allotments))
+    _say(console, [*allotments_lines(allotments), *(f"Left out: {reason}." for reason in refused)])
     _say_written(console, *written)
 
 

@@ -14,7 +14,6 @@ from penstock.engine.heap import pop, push
 from penstock.engine.loop import BUDGET_SPENT, DONE, MOST_IDLE, PAUSED, REFUSED, STALLED
 from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
-from penstock.engine.soonest import first, put
 from penstock.engine.state import CHAINS, Chains
 from penstock.engine.stripes import (
     EVENTS,
@@ -32,6 +31,7 @@ from penstock.engine.stripes import (
 from penstock.kernels import inlined, kernel, part
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
+from penstock.soonest import first, put
 
 
 @inlined

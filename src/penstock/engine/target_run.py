@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,20 +47,28 @@ class TargetRun:
 def execute_on_targets(
     program: Program,
     stripes: Stripes,
+    targets: Sequence[str],
     policy: Sharing,
     foresight: Foresight | None = None,
     progress: Progress | None = None,
 ) -> TargetRun:
-    """Run `program` on its targets, each under `policy`; a policy that plans ahead needs `foresight`.
+    """Run `program` on its `targets`, each under `policy`; a policy that plans ahead needs `foresight`.
 
     `program` counts a second per byte (a bandwidth of 1), for how long a transfer takes is up to the stripes.
     """
-    return _TargetExecution(program, stripes, policy, foresight).finish(progress)
+    return _TargetExecution(program, stripes, targets, policy, foresight).finish(progress)
 
 
 class _TargetExecution:
-    def __init__(self, program: Program, stripes: Stripes, policy: Sharing, foresight: Foresight | None) -> None:
-        self.program, self.policy = program, policy
+    def __init__(
+        self,
+        program: Program,
+        stripes: Stripes,
+        targets: Sequence[str],
+        policy: Sharing,
+        foresight: Foresight | None,
+    ) -> None:
+        self.program, self.policy, self.targets = program, policy, targets
         self.tick = tick_of(policy, Outlook(program.begin, program.end, program.volume.size), program)
         self.origin = origin_of(program, self.tick)
         self.chains = chains_of(program, self.origin, watching=False)
@@ -135,7 +144,9 @@ class _TargetExecution:
         view = self._shown(self._time)
         here = np.flatnonzero(self.stripes.target == self._target)
         names = [self.program.names[self.stripes.owner[here[place]]] for place in view.application]
-        return improper(self.policy, names, view, view.rate, f"of target {self._target}")
+        return improper(
+            self.policy, names, view, view.rate, "of its time", f" on target {self.targets[self._target]!r},"
+        )
 
     def _result(self) -> TargetRun:
         state = self.state

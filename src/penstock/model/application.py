@@ -11,12 +11,32 @@ from penstock.model.phases import Phase, Repeat, TaggedPhase, busy, unrolled
 from penstock.model.problems import Path, reject
 from penstock.model.record import BytesPerSecond, Count, Name, NotEmpty, Place, Record, Seconds
 from penstock.model.trace import Trace, compact
+from penstock.model.units import Refusal, shown, whole
 
 
 def _form(value: object) -> str:
     return "<Trace>" if isinstance(value, Trace) else "<list>"
 
 
+def _distinct(profile: object) -> object:
+    reject("profile", _repeated(profile) if isinstance(profile, dict) else ())
+    return profile
+
+
+def _repeated(profile: dict[object, object]) -> Iterator[tuple[Path, object, str]]:
+    """Counts that are there twice once they are numbers; what is no count is refused elsewhere."""
+    seen: dict[int, object] = {}
+    for key in profile:
+        try:
+            count = whole(key, "")
+        except Refusal:
+            continue
+        if count in seen:
+            yield (count,), key, f"is there twice, as {shown(seen[count])} and as {shown(key)}; give every count once"
+        seen.setdefault(count, key)
+
+
+Profile = Annotated[dict[Count, BytesPerSecond], NotEmpty, BeforeValidator(_distinct)]
 Phases = Annotated[
     Annotated[tuple[TaggedPhase, ...], NotEmpty, Tag("<list>")] | Annotated[Trace, Tag("<Trace>")],
     Discriminator(_form),
@@ -35,7 +55,7 @@ class Application(Record):
     release: Seconds = 0.0
     progress: Seconds | None = None  # ideal progress already made at the window's begin
     io_node: Place | None = None  # which of the platform's I/O nodes it goes through, from 0
-    profile: Annotated[dict[Count, BytesPerSecond], NotEmpty] | None = None  # b_j(n) of P4
+    profile: Profile | None = None  # b_j(n) of P4
     phases: Phases
 
     @property

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from penstock.errors import InvalidScenario
+from penstock.files import reading
 from penstock.model.moment import Moment
 from penstock.model.problems import Locate, refuse
 from penstock.model.problems import Path as Place
@@ -76,7 +77,7 @@ def parquet(file: Path) -> Any:
 
 
 def _read_text(file: Path) -> str:
-    try:
+    with reading(file, InvalidScenario):
         status = file.stat()
         if stat.S_ISDIR(status.st_mode):
             raise InvalidScenario(f"{file}: is a directory; expected a scenario file ({', '.join(FORMATS)})")
@@ -87,12 +88,6 @@ def _read_text(file: Path) -> str:
             _check_start(file, stream.read(4096), status.st_size)
             stream.seek(0)
             text = stream.read().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InvalidScenario(f"{file}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InvalidScenario(f"{file}: is not text in UTF-8 (byte {error.start})") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise InvalidScenario(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not text.strip():
         raise InvalidScenario(f"{file}: is empty; expected a scenario with version, platform and applications")
     return text

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from errno import EISDIR
 from pathlib import Path
 from typing import Any
 
 from penstock.errors import InvalidScenario
+from penstock.files import resting_place
 from penstock.model.load import parquet, text_format
 from penstock.model.plain import plain
 from penstock.model.scenario import Scenario
@@ -48,14 +48,13 @@ def _text_writer(text: str) -> Callable[[Path], None]:
 
 def _replace_all(writers: dict[Path, Callable[[Path], None]]) -> None:
     """Write all files under temporary names in their folders, then move them into place in order."""
-    temporary = {file: file.with_name(f".{file.name}.{os.getpid()}.tmp") for file in writers}
+    places = {file: resting_place(file) for file in writers}
+    temporary = {file: place.with_name(f".{place.name}.{os.getpid()}.tmp") for file, place in places.items()}
     try:
         for file, write in writers.items():
-            if file.is_dir():
-                raise IsADirectoryError(EISDIR, "is a directory")
             write(temporary[file])
-        for file in writers:
-            temporary[file].replace(file)
+        for file, place in places.items():
+            temporary[file].replace(place)
     except OSError as error:
         raise InvalidScenario(f"{file}: cannot be written: {error.strerror or error}") from None
     finally:

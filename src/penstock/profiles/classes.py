@@ -28,6 +28,8 @@ CLASSES = ("Ascent", "Descent", "Peak", "Neutral")
 LEVELS = ("class", "shape")
 NEUTRAL = 0.1
 _TIE = 1e-9
+_SPLIT = 2.0**23 + 1.0
+_HUGE = 1e300
 _STEP = 1e-6
 
 
@@ -41,9 +43,14 @@ class ClassProfile:
 
 
 def fastest(profile: Profile) -> int:
-    """n_perf: the fewest targets with the highest bandwidth."""
-    top = max(profile.values())
-    return min(n for n, rate in profile.items() if rate >= top * (1.0 - _TIE))
+    """n_perf: the fewest targets with the highest bandwidth; closer than about 1e-9 is equal."""
+    return min(profile, key=lambda n: (-_coarse(profile[n]), n))
+
+
+def _coarse(rate: float) -> float:
+    # 30 significant bits, as allocation policies compare (Veltkamp's splitting), so that all agree on n_perf.
+    scaled = rate * _SPLIT
+    return scaled - (scaled - rate) if rate < _HUGE else rate
 
 
 def class_of(profile: Profile) -> str:

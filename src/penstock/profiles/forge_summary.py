@@ -22,7 +22,11 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Found:
     """A median for every pattern and number of I/O nodes."""
-    columns = {column: int(match[1]) for column in source.header if (match := _MEDIAN.fullmatch(column))}
+    columns = {
+        column: source.counted(match[1], "the number of I/O nodes in a column's name")
+        for column in source.header
+        if (match := _MEDIAN.fullmatch(column))
+    }
     name = next((column for column in ("scenario", "id") if column in source.header), None)
     if name is None:
         source.refuse_header("has no column 'scenario' or 'id', which names the pattern")

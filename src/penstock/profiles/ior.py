@@ -24,14 +24,17 @@ _IN_NAME = (
 def named(source: Source, *, operation: str, tasks: int | None, block: float, transfer: float, layout: str = "") -> str:
     """A pattern by its parameters: operation, tasks, block and transfer size in KiB."""
     parts = [operation, layout, f"{tasks}t" if tasks else "", f"{_plain(block)}k", f"{_plain(transfer)}k"]
-    return " ".join(filter(None, [_told(source)[1], "-".join(filter(None, parts))]))
+    rest = _told(source)[1]
+    if not rest.isprintable():
+        source.refuse(f"its name has {rest!r} in it, part of the application's; a name is printable text")
+    return " ".join(filter(None, [rest, "-".join(filter(None, parts))]))
 
 
 def targets(source: Source, recorded: int | None) -> int:
     """How many targets the runs of a file used."""
     if recorded and source.count and recorded != source.count:
         source.refuse(f"says that it ran on {recorded} targets, and --count says {source.count}; leave --count out")
-    count = recorded or source.count or _told(source)[0]
+    count = recorded or source.count or source.counted(_told(source)[0], "the number of targets in its name")
     if not count:
         source.refuse(
             "does not say on how many targets IOR ran; give --count N, or put it in the file's name as in"
@@ -40,14 +43,14 @@ def targets(source: Source, recorded: int | None) -> int:
     return count
 
 
-def _told(source: Source) -> tuple[int | None, str]:
-    """The number of targets in the file's name, and the rest of the name; neither if it has no such number."""
+def _told(source: Source) -> tuple[str, str]:
+    """The number of targets in the file's name, and the rest of the name; 0 and nothing if it has no such number."""
     stem = source.path.stem
     match = next(filter(None, (pattern.search(stem) for pattern in _IN_NAME)), None)
     if match is None:
-        return None, ""
+        return "0", ""
     parts = (stem[: match.start()].strip("-_. ="), stem[match.end() :].strip("-_. ="))
-    return int(match[1]), "-".join(filter(None, parts))
+    return match[1], "-".join(filter(None, parts))
 
 
 def _plain(kib: float) -> str:

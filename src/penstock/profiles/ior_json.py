@@ -7,11 +7,12 @@ command line wherever it was set there: `--posix.lustre.stripecount=4` or `--pos
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from penstock.errors import InvalidOption, InvalidScenario
+from penstock.model import json_text
 from penstock.model.units import Refusal, number, quantity, shown
 from penstock.profiles import ior
 from penstock.profiles.source import Found, Measurement, Source
@@ -28,10 +29,9 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Found:
     """Every write and read of every test."""
     try:
-        document = json.loads(source.text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        source.refuse(f"is not JSON: {getattr(error, 'msg', 'it nests too deep')}", line)
+        document = json_text.parse(source.text, str(source.path))
+    except InvalidScenario as error:
+        raise InvalidOption(str(error)) from None
     tests = document.get("tests")
     if not isinstance(tests, list) or not tests:
         source.refuse("has no list 'tests' as IOR writes it; expected what IOR prints with -O summaryFormat=JSON")
@@ -43,7 +43,7 @@ def _runs(source: Source, test: Any, place: int, line: str) -> Iterator[Measurem
     options, results = (test.get(key) if isinstance(test, dict) else None for key in ("Options", "Results"))
     if not isinstance(options, dict) or not isinstance(results, list):
         source.refuse(f"tests[{place}] has no 'Options' and 'Results'; expected a test as IOR writes it")
-    count = ior.targets(source, _recorded(options, line))
+    count = ior.targets(source, _recorded(source, options, line))
     for step, result in _flat(results, f"tests[{place}].Results"):
         if not isinstance(result, dict) or result.get("access") not in (*ior.OPERATIONS, "remove"):
             source.refuse(f"{step} is {shown(result)} without 'access'; expected a result as IOR writes it")
@@ -76,12 +76,14 @@ def _number(source: Source, result: Mapping[str, Any], step: str, key: str) -> f
         source.refuse(f"{step}.{key} {refusal}")
 
 
-def _recorded(options: Mapping[str, Any], line: str) -> int | None:
+def _recorded(source: Source, options: Mapping[str, Any], line: str) -> int | None:
     """The number of targets, from the options of a test or else from the command line."""
-    listed = [str(options[key]).split()[0] for key in _OPTIONS if options.get(key)]  # IOR 3.2 wrote "4 bytes"
-    typed = [match[1] for match in _ON_COMMAND_LINE.finditer(line)][-1:]
-    known = [int(text) for text in (*listed, *typed) if text.isdecimal() and int(text) > 0]
-    return known[0] if known else None
+    # The first word alone: IOR 3.2 wrote "4 bytes".
+    found = [(f"the option {key!r}", str(options[key]).split()[:1]) for key in _OPTIONS if key in options]
+    typed = [match[1] for match in _ON_COMMAND_LINE.finditer(line)]
+    found.append(("the number of targets on its command line", typed[-1:]))
+    counts = (source.counted(text, place) for place, words in found for text in words if text.isdecimal())
+    return next(filter(None, counts), None)
 
 
 def _flat(results: list[Any], step: str) -> Iterator[tuple[str, Any]]:

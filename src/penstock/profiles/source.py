@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from penstock.errors import InvalidOption
-from penstock.model.units import Refusal, quantity, whole
+from penstock.files import reading
+from penstock.model.units import Refusal, quantity, shown, whole
 
 LARGEST = 256_000_000  # bytes
 ACCEPTED = (
@@ -57,7 +59,11 @@ class Source:
     @cached_property
     def header(self) -> list[str]:
         """The columns of the table, if it is one."""
-        return self._first[1]
+        columns = self._first[1]
+        for name, times in Counter(columns).items():
+            if name and times > 1:
+                self.refuse_header(f"has {times} columns {shown(name)}; keep one of them")
+        return columns
 
     def rows(self) -> Iterator[Row]:
         """Every line below the header; blank lines and those that start with # are passed over."""
@@ -86,10 +92,14 @@ class Source:
 
     def whole(self, row: Row, column: str, least: int = 1) -> int:
         """The whole number in a cell."""
+        return self.counted(row.cells[column], column, row.line, least)
+
+    def counted(self, text: str, place: str, line: int | None = None, least: int = 0) -> int:
+        """The count that a text at some place stands for, if it is one that numbers can hold exactly."""
         try:
-            return whole(row.cells[column], f"a count is a whole number ≥ {least}", least=least)
+            return whole(text, f"a count is a whole number ≥ {least} and at most 2^53", least=least)
         except Refusal as refusal:
-            self.refuse(f"{column} {refusal}", row.line)
+            self.refuse(f"{place} {refusal}", line)
 
     def name(self, row: Row, column: str) -> str:
         """The application's name in a cell."""
@@ -111,25 +121,21 @@ class Source:
                 if any(stripped) and not stripped[0].startswith("#"):
                     yield reader.line_num, stripped
         except csv.Error as error:
+            if "\r" in self.text.replace("\r\n", ""):  # Python's words would advise programmers
+                self.refuse("has a line that ends in a carriage return alone; expected LF or CR LF", reader.line_num)
             self.refuse(f"is not CSV: {error}", reader.line_num)
 
 
 def open_source(path: str | Path, count: int | None) -> Source:
     """The text of a file, if it can be read as one."""
     file = Path(path)
-    try:
+    with reading(file, InvalidOption):
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):
             raise InvalidOption(f"{file}: is not a regular file; {ACCEPTED}")
         if status.st_size > LARGEST:
             raise InvalidOption(f"{file}: has {status.st_size:,} bytes; measurements have at most {LARGEST:,}")
         text = file.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InvalidOption(f"{file}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InvalidOption(f"{file}: is not text in UTF-8 (byte {error.start})") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise InvalidOption(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not any(map(_counts, text.splitlines())):
         raise InvalidOption(f"{file}: is empty; {ACCEPTED}")
     return Source(file, text, count)

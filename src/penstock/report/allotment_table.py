@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from penstock.report.quantities import duration, fixed, percent
 from penstock.report.summary import Measure, best, winners
+from penstock.report.titled import titled_table
 
 if TYPE_CHECKING:
     from penstock.targets.draining import Move
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 _MOST_MOVES = 40  # applications
-_WIDE = 79
 _BEST = "bold green"
 _WORST = "bold red"
 _SATURATED = 1.0 + 1e-9
@@ -31,7 +30,7 @@ LOAD = Measure("load", "load", False)
 
 def allotment_table(allotment: Allotment) -> Table:
     """One row per application, the largest slowdown standing out; targets by their places in the platform's list."""
-    table = _table(allotment_words(allotment))
+    table = titled_table(allotment_words(allotment))
     table.add_column("application", overflow="fold")
     for heading in ("nodes", "targets"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -57,7 +56,7 @@ def allotment_table(allotment: Allotment) -> Table:
 def allotments_table(allotments: Sequence[Allotment]) -> Table:
     """One row per allocation and placement; the best value of each column stands out, and so do its equals."""
     rows: Sequence[Any] = allotments
-    table = _table(comparison_words(allotments))
+    table = titled_table(comparison_words(allotments))
     table.add_column("allocation", no_wrap=True)
     table.add_column("placement", no_wrap=True)
     for heading in ("load", "mean I/O\nslowdown", "machine\nidle", "imbalance"):
@@ -77,10 +76,18 @@ def allotment_lines(allotment: Allotment) -> list[str]:
     return [
         _load_line(allotment),
         *_slowdown_lines(allotment),
-        f"{percent(allotment.machine_idletime)} of the machine's node time until the first application ended "
-        f"({duration(allotment.interval)}) was not spent computing.",
+        _idle_line(allotment),
         *_target_lines(allotment),
     ]
+
+
+def _idle_line(allotment: Allotment) -> str:
+    if allotment.machine_idletime < 0.0:
+        return "The applications compute on more nodes than platform.nodes says, so idle time means nothing here."
+    return (
+        f"{percent(allotment.machine_idletime)} of the machine's node time until the first application ended "
+        f"({duration(allotment.interval)}) was not spent computing."
+    )
 
 
 def allotments_lines(allotments: Sequence[Allotment]) -> list[str]:
@@ -266,14 +273,3 @@ def _many(count: int, what: str) -> str:
 
 def _has(count: int) -> str:
     return "has" if count == 1 else "have"
-
-
-def _table(title: str) -> Table:
-    return Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        min_width=min(len(title), _WIDE),
-    )

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from penstock.report.quantities import duration, fixed, percent, time_scale
+from penstock.report.titled import titled_table
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
     from penstock.packing import Packing
 
 _SHOWN_NAMES = 6
-_WIDE = 79
 
 
 def packing_table(packing: Packing) -> Table:
@@ -27,7 +26,7 @@ def packing_table(packing: Packing) -> Table:
 def packings_table(packings: Mapping[str, Packing]) -> Table:
     """One row per mapping."""
     rows = list(packings.values())
-    table = _table(f"{rows[0].sharing}, on {_machine(rows[0])}")
+    table = titled_table(f"{rows[0].sharing}, on {_machine(rows[0])}")
     table.add_column("mapping")
     for heading in ("packs", "makespan", "max\nstretch", "mean\nstretch", "exec", "delay", "idle"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -94,7 +93,7 @@ def _machine(packing: Packing) -> str:
 
 
 def _packs(packing: Packing) -> Table:
-    table = _table(packing_words(packing))
+    table = titled_table(packing_words(packing))
     for heading in ("I/O\nnode", "start", "end", "proces-\nsors", "I/O\nload", "max\nstretch"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("jobs", overflow="fold")
@@ -115,7 +114,7 @@ def _packs(packing: Packing) -> Table:
 
 
 def _jobs(packing: Packing) -> Table:
-    table = _table(packing_words(packing))
+    table = titled_table(packing_words(packing))
     table.add_column("job", overflow="fold")
     for heading in ("I/O\nnode", "start", "end", "proces-\nsors", "I/O\nshare", "stretch"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -131,14 +130,3 @@ def _jobs(packing: Packing) -> Table:
             fixed(job.stretch, 2),
         )
     return table
-
-
-def _table(title: str) -> Table:
-    return Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        min_width=min(len(title), _WIDE),
-    )

@@ -39,9 +39,11 @@ def first_class(policy: Sharing) -> Any:
     return decide
 
 
-def improper(policy: Sharing, names: Sequence[str], view: View, rates: Floats, unit: str = "bytes/s") -> str:
+def improper(
+    policy: Sharing, names: Sequence[str], view: View, rates: Floats, unit: str = "bytes/s", where: str = ""
+) -> str:
     """What is wrong with the rates of a decision, as a sentence; empty if nothing is."""
-    who = at(policy, view.now)
+    who = at(policy, view.now) + where
     for row, rate in enumerate(rates):
         if np.isnan(rate) or rate < 0.0:
             given = "a rate that is not a number" if np.isnan(rate) else f"a rate of {rate:g} {unit}"

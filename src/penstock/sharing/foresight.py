@@ -8,6 +8,7 @@ durations are nominal: the run itself may differ from them, which is how robustn
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,8 @@ class Foresight(NamedTuple):
         """The same with these applications only, in this order."""
         rows = np.asarray(chosen, dtype=np.int64)
         first, operations = picked(self.first, rows)
+        others = np.ones(len(self.names), dtype=bool)
+        others[rows] = False
         return Foresight(
             names=tuple(self.names[i] for i in rows),
             first=first,
@@ -55,7 +58,7 @@ class Foresight(NamedTuple):
             operations=self.operations[rows],
             mean_work=self.mean_work[rows],
             mean_seconds=self.mean_seconds[rows],
-            elsewhere=tuple(name for i, name in enumerate(self.names) if i not in rows),
+            elsewhere=tuple(compress(self.names, others)),
         )
 
     def left(self) -> Floats:

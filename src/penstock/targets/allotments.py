@@ -10,7 +10,7 @@ import numpy as np
 from penstock import allocation as allocations
 from penstock import placement as placements
 from penstock.allocation import Allocation
-from penstock.errors import InvalidOption
+from penstock.errors import InvalidOption, PolicyError
 from penstock.model import Scenario
 from penstock.placement import Placement
 from penstock.sharing import Sharing, find
@@ -35,7 +35,7 @@ def allocate(
     error: float = 0.0,
     seed: int | None = None,
     plan: Plan | None = None,
-    without: Sequence[str | int] = (),
+    without: str | int | Sequence[str | int] = (),
 ) -> Allotment:
     """Give the applications of `scenario` their targets and run them until the first one ends.
 
@@ -54,12 +54,13 @@ def allocate(
     (2.0, 2.0)
     """
     site, policy = Site(scenario), find(sharing)
-    drawn = scenario.seed if seed is None else seed
+    drawn = checked_seed(scenario.seed if seed is None else seed)
     if plan is None:
         how, where = allocations.find(allocation), placements.find(placement)
         arrangement = _decided(site, how, where, knowledge, error, drawn)
         names = {"allocation": how.name, "placement": where.name}
     else:
+        site.told(knowledge, error, drawn)  # refused in the same words, though a plan asks nobody
         arrangement = planned(site, plan)
         names = {"allocation": BY_PLAN, "placement": BY_PLAN}
     out = np.unique(site.places(without, "without"))
@@ -78,31 +79,46 @@ def compare_allotments(
     error: float = 0.0,
     seed: int | None = None,
     progress: Callable[[str, float], None] | None = None,
+    refused: Callable[[str], None] | None = None,
 ) -> tuple[Allotment, ...]:
-    """Every allocation with every placement. An allocation that says where, too, comes out the same with each."""
+    """Every allocation with every placement. An allocation that says where, too, comes out the same with each.
+
+    An allocation that is not possible here raises, or, if there is a `refused`, tells it why and is left out.
+    """
     site, policy = Site(scenario), find(sharing)
-    drawn = scenario.seed if seed is None else seed
+    drawn = checked_seed(scenario.seed if seed is None else seed)
     pairs = [(how, where) for how in allocations.policies() for where in placements.policies()]
     about = {"sharing": policy.label, "knowledge": knowledge, "error": error, "seed": drawn}
     found = []
     for number, (how, where) in enumerate(pairs):
         if progress is not None:
             progress(f"{how.name}, {where.name}", number / len(pairs))
-        arrangement = _decided(site, how, where, knowledge, error, drawn)
+        try:
+            arrangement = _decided(site, how, where, knowledge, error, drawn)
+        except PolicyError as reason:
+            if refused is None:
+                raise
+            refused(str(reason))
+            continue
         fared = fare(site, arrangement, policy)
         found.append(measured(site, arrangement, fared, (), allocation=how.name, placement=where.name, **about))
     return tuple(found)
 
 
+def checked_seed(seed: int) -> int:
+    """A seed that can be used."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InvalidOption(f"seed is {seed!r}; accepted is a whole number ≥ 0")
+    return seed
+
+
 def _decided(
     site: Site, allocation: Allocation, placement: Placement, knowledge: str, error: float, seed: int
 ) -> Arrangement:
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InvalidOption(f"seed is {seed!r}; accepted is a whole number ≥ 0")
-    told = site.told(knowledge, error, seed)
-    option, places = allocation.decide(told, np.random.default_rng(seed))
+    told, draw = site.told(knowledge, error, seed), np.random.default_rng(seed)
+    option, places = allocation.decide(told, draw)
     if places is None:
-        places = placement.decide(told, option, np.random.default_rng(seed))
+        places = placement.decide(told, option, draw)
     return Arrangement(option, places)
 
 
@@ -115,11 +131,12 @@ def planned(site: Site, plan: Plan) -> Arrangement:
         raise InvalidOption(f"the plan has targets for {unknown[0]!r}, which is no application of the scenario")
     option, places = np.empty(len(demand.names), np.int64), []
     for i, name in enumerate(demand.names):
-        own = np.unique(site.places(plan[name], f"the plan for application {name!r}"))
+        asked = site.places(plan[name], f"the plan for application {name!r}")
+        own = np.unique(asked)
         counts = demand.count[demand.first[i] : demand.first[i + 1]]
-        if own.size != len(plan[name]) or own.size not in counts:
+        if own.size != asked.size or own.size not in counts:
             raise InvalidOption(
-                f"the plan has {len(plan[name])} targets for application {name!r}; it must be different ones, and its "
+                f"the plan has {asked.size} targets for application {name!r}; it must be different ones, and its "
                 f"profile has {', '.join(map(str, counts))}"
             )
         option[i] = demand.first[i] + np.searchsorted(counts, own.size)

@@ -13,8 +13,8 @@ import numpy as np
 from penstock.allocation.demand import Demand
 from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
-from penstock.sharing.order import ranked
-from penstock.targets.arrangement import Arrangement, target_stress
+from penstock.sharing.order import ranked, rounded
+from penstock.targets.arrangement import Arrangement, shares_of_time, target_stress
 from penstock.targets.result import Allotment
 
 
@@ -34,10 +34,14 @@ def drained(demand: Demand, before: Arrangement, out: Ints) -> Arrangement:
     option = _smaller(demand, before.option, left)
     places = before.of_each(demand)
     carried = target_stress(demand, before)
-    carried[out] = np.inf
+    shares = np.split(shares_of_time(demand, before), np.cumsum(demand.count[before.option])[:-1])
+    serving = np.setdiff1d(np.arange(demand.targets), out)
     for i in ranked(-demand.io_share[option]):
         if option[i] != before.option[i] or np.isin(places[i], out).any():
-            places[i] = _moved(demand, option, i, places[i], carried)
+            carried[places[i]] -= shares[i]
+            places[i] = _moved(demand, option[i], demand.compute[i], places[i], carried, serving)
+            transfer = demand.transfer_on(option[i], places[i])
+            carried[places[i]] += transfer / (demand.compute[i] + transfer.max())
     return Arrangement(option, np.concatenate(places))
 
 
@@ -55,18 +59,17 @@ def _smaller(demand: Demand, option: Ints, left: int) -> Ints:
     return smaller
 
 
-def _moved(demand: Demand, option: Ints, i: int, places: Ints, carried: Floats) -> Ints:
-    """New places for application `i`, and what the targets carry then."""
-    staying = places[np.isfinite(carried[places])]
-    count = demand.count[option[i]]
+def _moved(demand: Demand, option: int, compute: float, places: Ints, carried: Floats, serving: Ints) -> Ints:
+    """New places for an application whose own stress is not among what the targets carry."""
+    count = demand.count[option]
+    staying = np.intersect1d(places, serving)
     # Of too many targets the least stressed stay.
-    staying = staying[np.argsort(carried[staying], kind="stable")][:count]
-    others = np.setdiff1d(np.flatnonzero(np.isfinite(carried)), staying)
-    transfer = demand.transfer_on(option[i], others)
-    added = transfer / (demand.compute[i] + transfer)
-    chosen = np.argsort(carried[others] + added, kind="stable")[: count - staying.size]
-    carried[others[chosen]] += added[chosen]
-    return np.sort(np.concatenate([staying, others[chosen]]))
+    staying = staying[np.argsort(rounded(carried[staying]), kind="stable")][:count]
+    others = np.setdiff1d(serving, staying)
+    transfer = demand.transfer_on(option, others)
+    added = transfer / (compute + transfer)
+    chosen = np.argsort(rounded(carried[others] + (added - added.min(initial=0.0))), kind="stable")
+    return np.sort(np.concatenate([staying, others[chosen[: count - staying.size]]]))
 
 
 def moves(before: Allotment, after: Allotment) -> tuple[Move, ...]:

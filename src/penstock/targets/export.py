@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidOption
+from penstock.files import reading
 from penstock.model import json_text
 from penstock.model.units import shown
 
@@ -159,7 +160,15 @@ def _heading(allotment: Allotment, each: Striped) -> str:
 
 
 def _place(directory: str, each: Striped) -> str:
-    return shlex.quote(directory.replace("{name}", each.name))
+    """An application's directory as a shell's word; with some names it would be that of somebody else."""
+    place = directory.replace("{name}", each.name)
+    own = [step.replace("{name}", each.name) for step in directory.split("/") if "{name}" in step]
+    if "/" in each.name or any(step in ("", ".", "..") for step in own):
+        raise InvalidOption(
+            f"--export: {each.name!r} would have the directory {place!r}, which is not its own; "
+            "a name there is neither . nor .. and has no / in it"
+        )
+    return shlex.quote(place)
 
 
 KINDS: dict[str, Callable[[Allotment, str], str]] = {"lustre": _lustre, "beegfs": _beegfs, "json": _json}
@@ -178,20 +187,14 @@ def read_plan(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    try:
+    with reading(path, InvalidOption, _PLAN):
         text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InvalidOption(f"{path}: no such file; {_PLAN}") from None
-    except UnicodeDecodeError as error:
-        raise InvalidOption(f"{path}: is not text in UTF-8 (byte {error.start}); {_PLAN}") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = getattr(error, "strerror", None) or error
-        raise InvalidOption(f"{path}: cannot be read ({str(reason).lower()}); {_PLAN}") from None
     document = json_text.parse(text, str(path))
     if not isinstance(document, dict):
         raise InvalidOption(f"{path}: is {shown(document)}; {_PLAN}")
-    if document.get("version", 1) != 1:
-        raise InvalidOption(f"{path}: version is {shown(document['version'])}; this release reads version 1")
+    version = document.get("version", 1)
+    if isinstance(version, bool) or version != 1:
+        raise InvalidOption(f"{path}: version is {shown(version)}; this release reads version 1")
     return document
 
 

@@ -2,8 +2,8 @@
 
 A step gives one application another number of targets, moves one of its transfers to another target, or lets two
 applications exchange a target. What is accepted is decided by late acceptance (Burke & Bykov 2017): a step is taken if
-it is no worse than where the search stands, or than where it stood some steps ago. So it climbs over small ridges, and
-there is nothing to tune.
+it is no worse than where the search stands, or than where it stood some steps ago. So it climbs over small ridges. When
+nothing better has been found for a while, it goes on from the best with a few changes taken blindly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.sharing import Sharing, find
-from penstock.targets.allotments import planned
+from penstock.targets.allotments import checked_seed, planned
 from penstock.targets.arrangement import Arrangement, target_stress
 from penstock.targets.measuring import measured
 from penstock.targets.result import Allotment
@@ -28,6 +28,9 @@ from penstock.targets.site import Site
 SLOWDOWN, IDLE = OBJECTIVES = ("slowdown", "idle")
 
 _MEMORY = 20  # steps that late acceptance looks back
+_PATIENCE = 20  # steps without anything better, and 10 more per application, before it starts again from the best
+_BLIND = 3  # changes that are then taken as they come
+_HOPELESS = 10_000  # changes in a row that are not possible: there is nothing to change
 
 Progress = Callable[[int, float, float], None]  # (runs so far, best so far, part of the time)
 
@@ -56,9 +59,9 @@ def improve(
     site, policy = Site(scenario), find(start.sharing if sharing is None else sharing)
     first = planned(site, {each.name: each.targets for each in start.applications})
     out = np.array([place for place, target in enumerate(start.targets) if not target.in_service], dtype=np.int64)
-    search = _Search(site, policy, objective, out, first, start.seed if seed is None else seed)
+    search = _Search(site, policy, objective, out, first, checked_seed(start.seed if seed is None else seed))
     begun = time.monotonic()
-    while search.runs != most_runs and (spent := time.monotonic() - begun) < seconds:
+    while search.runs != most_runs and search.idle < _HOPELESS and (spent := time.monotonic() - begun) < seconds:
         search.step()
         if progress is not None:
             progress(search.runs, search.best_value, spent / seconds)
@@ -79,20 +82,36 @@ class _Search:
         self.value = self.best_value = self._value(self.best_fared)
         self.earlier = [self.value] * _MEMORY
         self.runs = 0
+        self.idle = 0  # changes in a row that were not possible
+        self.since_better = 0
 
     def step(self) -> None:
         """Try one change."""
+        changed = self._changed()
+        if changed is None:
+            self.idle += 1
+            return
+        self.idle = 0
         slot = self.runs % _MEMORY
         self.runs += 1
-        changed = self._changed()
-        if changed is not None:
-            fared = fare(self.site, changed, self.policy)
-            value = self._value(fared)
-            if value <= max(self.value, self.earlier[slot]):
-                self.now, self.value = changed, value
-            if value < self.best_value:
-                self.best, self.best_fared, self.best_value = changed, fared, value
+        fared = fare(self.site, changed, self.policy)
+        value = self._value(fared)
+        if value <= max(self.value, self.earlier[slot]):
+            self.now, self.value = changed, value
         self.earlier[slot] = min(self.earlier[slot], self.value)
+        self.since_better += 1
+        if value < self.best_value:
+            self.best, self.best_fared, self.best_value = changed, fared, value
+            self.since_better = 0
+        elif self.since_better > _PATIENCE + 10 * changed.option.size:
+            self._start_again()
+
+    def _start_again(self) -> None:
+        self.now, self.since_better = self.best, 0
+        for _ in range(_BLIND):
+            self.now = self._changed() or self.now
+        self.value = np.inf
+        self.earlier = [np.inf] * _MEMORY
 
     def _value(self, fared: Fared) -> float:
         if self.objective == IDLE:

@@ -34,7 +34,9 @@ def fare(site: Site, arrangement: Arrangement, policy: Sharing, progress: Progre
     demand, option = site.demand, arrangement.option
     count = demand.count[option]
     stripes = stripes_of(count, arrangement.places, demand.bandwidth[option] / count, demand.limit, policy)
-    run = execute_on_targets(site.program, stripes, policy, site.foresight if policy.prepare else None, progress)
+    names = [target.name for target in site.targets]
+    foresight = site.foresight if policy.prepare else None
+    run = execute_on_targets(site.program, stripes, names, policy, foresight, progress)
     best = demand.bandwidth[demand.fastest]
     slowdown = np.divide(run.io_seconds * best, run.moved, out=np.full(best.size, np.nan), where=run.moved > 0.0)
     computing = float(demand.nodes @ run.compute_done) / (demand.machine * run.end)

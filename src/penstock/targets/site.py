@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,7 +19,12 @@ from penstock.model import Application, Scenario, Target
 from penstock.profiles import known
 from penstock.sharing.foresight import Foresight
 
+MOST_TARGETS = 100_000
+_ARRAYS = ("nodes", "compute", "volume", "first", "count", "limit")
+
 EXACT, SHAPE, CLASS = KNOWLEDGE = ("exact", "shape", "class")
+
+_PLACE = re.compile(r"[0-9]{1,9}")
 
 
 class Site:
@@ -51,7 +57,9 @@ class Site:
         if error:
             draw = np.random.default_rng([seed, len(self.demand.names)])  # not what random policies draw
             bandwidth = bandwidth * (1.0 + draw.uniform(-error, error, bandwidth.size))
-        return replace(self.demand, bandwidth=bandwidth)
+        # Copies: what a policy does to them must not change the truth.
+        arrays = {name: array.copy() for name, array in vars(self.demand).items() if name in _ARRAYS}
+        return replace(self.demand, **(arrays | {"bandwidth": bandwidth.copy()}))
 
     def _of_classes(self, knowledge: str) -> Floats:
         demand = self.demand
@@ -62,18 +70,21 @@ class Site:
         seen = known(profiles, knowledge)
         return np.array([bandwidth for name in demand.names for bandwidth in seen[name].values()])
 
-    def places(self, asked: Sequence[str | int], what: str) -> Ints:
+    def places(self, asked: str | int | Sequence[str | int], what: str) -> Ints:
         """Places of targets given by name or by place."""
         names = {target.name: place for place, target in enumerate(self.targets)}
         found = []
-        for each in asked:
-            place = names.get(str(each))
-            if place is None and str(each).isdecimal() and int(each) < len(names):
+        for each in (asked,) if isinstance(asked, str | int) else asked:
+            place = None
+            if isinstance(each, str):
+                # The name comes first: targets may be called by numbers.
+                place = names.get(each, int(each) if _PLACE.fullmatch(each) else None)
+            elif isinstance(each, int | np.integer) and not isinstance(each, bool):
                 place = int(each)
-            if place is None:
+            if place is None or not 0 <= place < len(names):
                 known_targets = ", ".join(list(names)[:5]) + (", …" if len(names) > 5 else "")
                 raise InvalidOption(
-                    f"{what}: there is no target {str(each)!r}; a target is one of {known_targets} or its place, "
+                    f"{what}: there is no target {str(each)[:40]!r}; a target is one of {known_targets} or its place, "
                     f"from 0 to {len(names) - 1}"
                 )
             found.append(place)
@@ -87,6 +98,9 @@ def targets_of(scenario: Scenario) -> tuple[Target, ...]:
         raise InvalidScenario(
             "platform.targets is missing; say how many there are, as in targets: 20, or list their names"
         )
+    many = targets if isinstance(targets, int) else len(targets)
+    if many > MOST_TARGETS:
+        raise InvalidScenario(f"platform.targets says {many:,}; at most {MOST_TARGETS:,} are simulated")
     return tuple(Target(name=str(i)) for i in range(targets)) if isinstance(targets, int) else targets
 
 
@@ -100,7 +114,7 @@ def _demand(scenario: Scenario, targets: Sequence[Target]) -> Demand:
     options = [_options(application, len(targets)) for application in applications]
     sums = [tally(application.phases, 1.0, 1.0) for application in applications]
     nodes = np.array([application.nodes for application in applications], dtype=np.float64)
-    return Demand(
+    demand = Demand(
         names=tuple(application.name for application in applications),
         machine=float(scenario.platform.nodes or nodes.sum()),
         nodes=nodes,
@@ -111,6 +125,20 @@ def _demand(scenario: Scenario, targets: Sequence[Target]) -> Demand:
         bandwidth=np.array([bandwidth for own in options for bandwidth in own.values()], dtype=np.float64),
         limit=np.array([target.bandwidth or np.inf for target in targets]),
     )
+    _check_times(demand)
+    return demand
+
+
+def _check_times(demand: Demand) -> None:
+    """Refuse volumes and bandwidths whose quotient numbers cannot hold."""
+    with np.errstate(all="ignore"):
+        seconds = demand.transfer
+    moving = demand.volume[demand.owner] > 0.0
+    for k in demand.owner[~np.isfinite(seconds) | (moving & (seconds <= 0.0))]:
+        raise InvalidScenario(
+            f"application {demand.names[k]!r} moves {demand.volume[k]:g} bytes at bandwidths for which that takes no "
+            "time, or longer than numbers reach; mind its volumes and its profile"
+        )
 
 
 def _options(application: Application, targets: int) -> dict[int, float]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from penstock.engine.program import Floats
 from penstock.kernels import kernel
+
+Floats = NDArray[np.float64]
 
 _F = types.float64[::1]
 

@@ -1,0 +1,21 @@
+"""The form of most tables: a title at the left, a line below the headings, and no frame."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+_WIDE = 79
+
+
+def titled_table(title: str) -> Table:
+    """An empty table, at least as wide as its title where a terminal is."""
+    return Table(
+        title=Text(title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        min_width=min(len(title), _WIDE),
+    )
