@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from penstock.engine.merge import merged
-from penstock.engine.run import Progress, Run, execute
+from penstock.engine.run import Run, execute
+from penstock.engine.stepping import Progress
 from penstock.metrics.measure import Part, Study, measure
 from penstock.metrics.result import Result
 from penstock.model import Scenario

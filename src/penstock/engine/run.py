@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,15 +23,13 @@ from penstock.engine.state import (
     no_segments,
     segments_room,
 )
+from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
-from penstock.kernels import kernel
-from penstock.sharing.asking import ask, at, first_class, improper, raised
+from penstock.sharing.asking import improper
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Outlook, Sharing
-from penstock.sharing.view import DECIDE, View, active_rows
-
-Progress = Callable[[float, int], None]  # (simulated time, events so far)
+from penstock.sharing.view import View, active_rows
 
 _CHUNK = 200_000
 MOST_TICKS = 1e9
@@ -69,7 +66,7 @@ def execute(
     return Execution(program, policy, outlook, foresight, timeline=timeline).finish(progress)
 
 
-class Execution:
+class Execution(Stepping):
     """One run under way.
 
     With `held`, nobody starts by its release: applications start when they are admitted, and the run can be taken
@@ -86,29 +83,23 @@ class Execution:
         timeline: bool = False,
         held: bool = False,
     ) -> None:
-        self.program, self.policy = program, policy
+        self.program = program
         self.tick = tick_of(policy, outlook, program)
-        self.origin = origin_of(program, self.tick)
+        super().__init__(policy, origin_of(program, self.tick), np.zeros(len(program.names)))
         self.chains = chains_of(program, self.origin, held)
         self.state = initial_state(program, self.origin, held)
         if foresight is not None:
             start = np.full(len(program.names), np.inf) if held else foresight.start - self.origin
             foresight = foresight._replace(start=start)
         self.view = initial_view(program, self.origin, policy, foresight)
-        self.rates = np.zeros(len(program.names))
-        self.decide = first_class(policy) if policy.compiled else idle
         self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
         self.recorded: list[Segments] = []
-        self.seconds = 0.0
 
     def finish(self, progress: Progress | None = None) -> Run:
         """Go on to the end of it all."""
-        # The first call of a process sets things up: not part of the run.
-        self._go_on(resuming=False, budget=0)
-        self.seconds = 0.0
-        status = loop.BUDGET_SPENT
-        while status != loop.DONE:
-            status = self._stretch(progress)
+        self.set_up()
+        while self.stretch(_CHUNK, progress) != loop.DONE:
+            pass
         return self._result()
 
     def admit(self, applications: Iterable[int], now: float) -> None:
@@ -121,7 +112,7 @@ class Execution:
         """Go on until an application ends, and return when; infinity if none is running."""
         if self.state.counts[ACTIVE] + self.state.counts[WAITING] == 0:
             return np.inf
-        while self._stretch(None) not in (loop.DONE, loop.SOMEONE_ENDED):
+        while self.stretch(_CHUNK, None) not in (loop.DONE, loop.SOMEONE_ENDED):
             pass
         return float(self.state.clock[NOW])
 
@@ -130,60 +121,41 @@ class Execution:
         """When each application ended, or is known to end; NaN for the others."""
         return self.state.completion
 
-    def _stretch(self, progress: Progress | None) -> int:
-        """Go on for as long as nobody but the policy is needed, or a while."""
-        status = self._go_on(resuming=False)
-        while status == loop.PAUSED:
-            self._ask()
-            status = self._go_on(resuming=True)
+    def stretch(self, budget: int, progress: Progress | None) -> int:
+        """Go on as any loop does; segments that fill their room are put aside."""
+        status = super().stretch(budget, progress)
         if status == loop.ROOM_SPENT:
             self._keep_segments()
-        elif status in (loop.STALLED, loop.REFUSED):
-            raise PolicyError(self._refusal(status))
-        if progress is not None and status != loop.DONE:
-            progress(self._time, int(self.state.counts[EVENTS]))
         return status
 
-    def _go_on(self, resuming: bool, budget: int = _CHUNK) -> int:
-        started = time.thread_time()
-        try:
-            status = loop.run(
-                self.chains,
-                self.state,
-                self.view,
-                self.decide,
-                self.room,
-                self.rates,
-                self.tick,
-                budget,
-                not self.policy.compiled,
-                resuming,
-            )
-        except Exception as error:  # only the policy's own code can raise in there
-            raise raised(self.policy, self._time, error) from error
-        self.seconds += time.thread_time() - started
-        return status
-
-    def _ask(self) -> None:
-        """Let a plain Python policy decide."""
-        active = int(self.state.counts[ACTIVE])
-        started = time.thread_time()
-        view = active_rows(self.view, float(self.state.clock[NOW]), 0, active)
-        ask(self.policy, view, self.rates[:active])
-        self.seconds += time.thread_time() - started
+    def _run(self, budget: int, resuming: bool) -> int:
+        pausing = not self.policy.compiled
+        return loop.run(
+            self.chains,
+            self.state,
+            self.view,
+            self.decide,
+            self.room,
+            self.rates,
+            self.tick,
+            budget,
+            pausing,
+            resuming,
+        )
 
     @property
-    def _time(self) -> float:
-        """The scenario's time; the loop counts from the origin."""
-        return self.origin + float(self.state.clock[NOW])
+    def _now(self) -> float:
+        return float(self.state.clock[NOW])
 
-    def _refusal(self, status: int) -> str:
-        if status == loop.STALLED:
-            return f"{at(self.policy, self._time)} gave nobody any bandwidth, and nothing else would ever happen"
-        active = int(self.state.counts[ACTIVE])
-        view = active_rows(self.view, self._time, 0, active)
-        names = [self.program.names[application] for application in view.application]
-        return improper(self.policy, names, view, view.rate)
+    @property
+    def _events(self) -> int:
+        return int(self.state.counts[EVENTS])
+
+    def _shown(self, now: float) -> View:
+        return active_rows(self.view, now, 0, int(self.state.counts[ACTIVE]))
+
+    def _refused(self, view: View) -> str:
+        return improper(self.policy, [self.program.names[row] for row in view.application], view, view.rate)
 
     def _keep_segments(self) -> None:
         used = int(self.state.counts[SEGMENTS])
@@ -281,8 +253,3 @@ def _longest(program: Program) -> float:
         return program.end - program.begin
     alone = program.work.sum() + program.tail.sum() + (program.volume / program.limit).sum()
     return float(program.start.max() - program.origin + alone)
-
-
-@kernel(DECIDE)
-def idle(view: View, rates: Floats) -> None:
-    """Stands in where a plain Python policy decides outside the loop."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from penstock.engine import loop
 from penstock.engine.program import Floats, Program
-from penstock.engine.run import Progress, idle, origin_of, tick_of
+from penstock.engine.run import origin_of, tick_of
 from penstock.engine.state import chains_of
+from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.stripes import (
     EVENTS,
     NOW,
@@ -22,8 +22,7 @@ from penstock.engine.stripes import (
     with_memory,
 )
 from penstock.engine.target_loop import run_targets
-from penstock.errors import PolicyError
-from penstock.sharing.asking import ask, at, first_class, improper, raised
+from penstock.sharing.asking import improper
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Outlook, Sharing
 from penstock.sharing.view import View, active_rows
@@ -59,7 +58,7 @@ def execute_on_targets(
     return _TargetExecution(program, stripes, targets, policy, foresight).finish(progress)
 
 
-class _TargetExecution:
+class _TargetExecution(Stepping):
     def __init__(
         self,
         program: Program,
@@ -68,52 +67,42 @@ class _TargetExecution:
         policy: Sharing,
         foresight: Foresight | None,
     ) -> None:
-        self.program, self.policy, self.targets = program, policy, targets
+        self.program, self.targets = program, targets
         self.tick = tick_of(policy, Outlook(program.begin, program.end, program.volume.size), program)
-        self.origin = origin_of(program, self.tick)
+        super().__init__(policy, origin_of(program, self.tick), np.zeros(int(np.diff(stripes.row).max())))
         self.chains = chains_of(program, self.origin, watching=False)
         self.stripes, memory = with_memory(stripes, policy, foresight, self.origin)
         self.state = initial_stripe_state(program, stripes, self.origin)
         self.view = stripes_view(stripes, policy, memory)
-        self.rates = np.zeros(int(np.diff(stripes.row).max()))
-        self.decide = first_class(policy) if policy.compiled else idle
-        self.seconds = 0.0
 
     def finish(self, progress: Progress | None) -> TargetRun:
-        # The first call of a process sets things up: not part of the run.
-        self._go_on(resuming=False, budget=0)
-        self.seconds = 0.0
-        status = loop.BUDGET_SPENT
-        while status != loop.DONE:
-            status = self._go_on(resuming=False)
-            while status == loop.PAUSED:
-                self._ask()
-                status = self._go_on(resuming=True)
-            if status in (loop.STALLED, loop.REFUSED):
-                raise PolicyError(self._refusal(status))
-            if progress is not None and status != loop.DONE:
-                progress(self._time, int(self.state.counts[EVENTS]))
+        self.set_up()
+        while self.stretch(_CHUNK, progress) != loop.DONE:
+            pass
         return self._result()
 
-    def _go_on(self, resuming: bool, budget: int = _CHUNK) -> int:
-        started = time.thread_time()
-        try:
-            status = run_targets(
-                self.chains,
-                self.stripes,
-                self.state,
-                self.view,
-                self.decide,
-                self.rates,
-                self.tick,
-                budget,
-                not self.policy.compiled,
-                resuming,
-            )
-        except Exception as error:  # only the policy's own code can raise in there
-            raise raised(self.policy, self._time, error) from error
-        self.seconds += time.thread_time() - started
-        return status
+    def _run(self, budget: int, resuming: bool) -> int:
+        pausing = not self.policy.compiled
+        return run_targets(
+            self.chains,
+            self.stripes,
+            self.state,
+            self.view,
+            self.decide,
+            self.rates,
+            self.tick,
+            budget,
+            pausing,
+            resuming,
+        )
+
+    @property
+    def _now(self) -> float:
+        return float(self.state.clock[NOW])
+
+    @property
+    def _events(self) -> int:
+        return int(self.state.counts[EVENTS])
 
     @property
     def _target(self) -> int:
@@ -126,27 +115,11 @@ class _TargetExecution:
         start = int(self.stripes.row[target])
         return active_rows(self.view._replace(memory=self.view.memory[own]), now, start, int(self.state.active[target]))
 
-    def _ask(self) -> None:
-        """Let a plain Python policy decide."""
-        started = time.thread_time()
-        view = self._shown(float(self.state.clock[NOW]))
-        ask(self.policy, view, self.rates[: view.limit.size])
-        self.seconds += time.thread_time() - started
-
-    @property
-    def _time(self) -> float:
-        """The scenario's time; the loop counts from the origin."""
-        return self.origin + float(self.state.clock[NOW])
-
-    def _refusal(self, status: int) -> str:
-        if status == loop.STALLED:
-            return f"{at(self.policy, self._time)} gave nobody any target, and nothing else would ever happen"
-        view = self._shown(self._time)
+    def _refused(self, view: View) -> str:
         here = np.flatnonzero(self.stripes.target == self._target)
         names = [self.program.names[self.stripes.owner[here[place]]] for place in view.application]
-        return improper(
-            self.policy, names, view, view.rate, "of its time", f" on target {self.targets[self._target]!r},"
-        )
+        where = f" on target {self.targets[self._target]!r},"
+        return improper(self.policy, names, view, view.rate, "of its time", where)
 
     def _result(self) -> TargetRun:
         state = self.state

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.engine.run import Progress
+from penstock.engine.stepping import Progress
 from penstock.engine.stripes import stripes_of
 from penstock.engine.target_run import TargetRun, execute_on_targets
 from penstock.sharing.policy import Sharing
