@@ -31,6 +31,15 @@ class Limits(NamedTuple):
     joint: float
 
 
+class Pieces(NamedTuple):
+    """Who moves how much in which direction in which interval."""
+
+    owner: Ints
+    reading: NDArray[np.bool_]
+    interval: Ints
+    amount: Floats
+
+
 class Traffic:
     """`m` applications, `n` operations and `L + 1` events; operations lie application after application, in time."""
 
@@ -67,6 +76,21 @@ class Traffic:
         """L: how long each interval is."""
         return np.diff(self.events)
 
+    @property
+    def joint_binds(self) -> bool:
+        """Whether reads and writes can be in each other's way."""
+        both = bool(self.reading.any()) and not bool(self.reading.all())
+        return both and self.limits.joint < self.limits.read + self.limits.write
+
+    def pieces(self) -> Pieces:
+        """Every operation, cut at the events inside it."""
+        counts = self.stop - self.start
+        operation = np.repeat(np.arange(counts.size), counts)
+        interval = self.start[operation] + np.arange(operation.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        whole = self.events[self.stop] - self.events[self.start]
+        amount = self.volume[operation] * self.seconds[interval] / whole[operation]
+        return Pieces(self.owner[operation], self.reading[operation], interval, amount)
+
     def demand(self, reading: bool) -> Floats:
         """L: bytes that all applications together move in each interval, in one direction."""
         own = self.reading == reading
@@ -91,19 +115,20 @@ class _Operations(NamedTuple):
 
 
 def limits_of(scenario: Scenario) -> Limits:
-    """The limits of the file system: those of each direction, else the common one, which holds for both together too."""
+    """The limits of the file system: those of each direction, and the one that holds for both together."""
     platform = scenario.platform
     joint = platform.bandwidth or math.inf
-    return Limits(platform.read_bandwidth or joint, platform.write_bandwidth or joint, joint)
+    return Limits(min(platform.read_bandwidth or joint, joint), min(platform.write_bandwidth or joint, joint), joint)
 
 
 def caps_of(application: Application, scenario: Scenario) -> tuple[float, float]:
     """How fast an application reads and writes at most. Not clipped to the file system: the buffer is there for that."""
-    limits, platform = limits_of(scenario), scenario.platform
-    own = application.bandwidth
+    platform, own = scenario.platform, application.bandwidth
     if own is None and platform.node_bandwidth is not None:
         own = application.nodes * platform.node_bandwidth
-    return application.read_bandwidth or own or limits.read, application.write_bandwidth or own or limits.write
+    read = application.read_bandwidth or own or platform.read_bandwidth or platform.bandwidth
+    write = application.write_bandwidth or own or platform.write_bandwidth or platform.bandwidth
+    return read or math.inf, write or math.inf
 
 
 def _operations(application: Application, index: int, scenario: Scenario) -> _Operations:
