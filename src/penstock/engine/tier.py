@@ -17,8 +17,10 @@ from numba import types
 from penstock.buffering.strategy import Divide
 from penstock.buffering.view import FLOWS, STRATEGY, Flows
 from penstock.engine.program import Floats, Ints
+from penstock.engine.rows import rows_shown
 from penstock.kernels import inlined, kernel, part
-from penstock.sharing.view import SAME
+from penstock.sharing.policy import Decide
+from penstock.sharing.view import POLICY, ROOM, SAME, View
 
 AWAY, COMPUTING, READING, WRITING, OVER = range(5)
 DONE, STALLED, BUDGET_SPENT, ROOM_SPENT = range(4)
@@ -34,6 +36,7 @@ class Script(NamedTuple):
     amount: Floats
     starts: Floats  # when it would start, and end, were nothing in its way, counted from the release
     stops: Floats
+    nodes: Floats  # m
     release: Floats  # m
     read_cap: Floats  # m
     write_cap: Floats  # m
@@ -60,6 +63,12 @@ class TierState(NamedTuple):
     fetching: Floats
     consuming: Floats
     completion: Floats
+    computed: Floats  # seconds of finished computes
+    compute_began: Floats
+    out_posted: Floats  # since when something is to be sent
+    in_posted: Floats
+    iterations: Floats  # completed operations that count, for ω
+    iteration_seconds: Floats
     out_row: Ints  # its flows in the present decision, -1: none
     in_row: Ints
     clock: Floats
@@ -77,8 +86,8 @@ class Contents(NamedTuple):
 _F = types.float64[::1]
 _I = types.int64[::1]
 _F2 = types.float64[:, ::1]
-SCRIPT = types.NamedTuple([_I, _I] + [_F] * 7, Script)
-TIER = types.NamedTuple([_I] * 4 + [_F] * 7 + [_I] + [_F] * 5 + [_I, _I, _F, _I], TierState)
+SCRIPT = types.NamedTuple([_I, _I] + [_F] * 8, Script)
+TIER = types.NamedTuple([_I] * 4 + [_F] * 7 + [_I] + [_F] * 11 + [_I, _I, _F, _I], TierState)
 CONTENTS = types.NamedTuple([_F, _F2, _F2], Contents)
 
 
@@ -99,6 +108,8 @@ def _amount(script: Script, k: int, phase: int) -> float:
 def _advance(script: Script, state: TierState, k: int, now: float) -> None:
     """Enter the next phase, or complete."""
     phase = state.phase[k]
+    if state.doing[k] == COMPUTING:
+        state.computed[k] += script.amount[phase - 1]
     if phase == script.first[k + 1]:
         state.doing[k] = OVER
         state.completion[k] = now
@@ -109,11 +120,14 @@ def _advance(script: Script, state: TierState, k: int, now: float) -> None:
     state.until[k] = np.inf
     if script.kind[phase] == COMPUTING:
         state.until[k] = now + script.amount[phase]
+        state.compute_began[k] = now
     elif script.kind[phase] == WRITING:
         state.goal[k] = state.produced[k] + script.amount[phase]
+        state.out_posted[k] = now
         state.next_write[k] = _seek(script, k, phase + 1, WRITING)
     else:
         state.goal[k] = state.consumed[k] + script.amount[phase]
+        state.in_posted[k] = now
         state.next_read[k] = _seek(script, k, phase + 1, READING)
         state.horizon[k] += _amount(script, k, state.next_read[k])
 
@@ -145,6 +159,16 @@ def _end_operation(state: TierState, k: int) -> None:
 
 
 @inlined
+def _count_iteration(script: Script, state: TierState, k: int) -> None:
+    """An operation is an iteration unless it is the very first phase of all."""
+    phase = state.phase[k] - 1
+    if phase > script.first[k]:
+        state.iterations[k] += 1.0
+        before = script.stops[script.first[k]] if script.kind[script.first[k]] != COMPUTING else 0.0
+        state.iteration_seconds[k] = script.stops[phase] - before
+
+
+@inlined
 def _settle(script: Script, state: TierState, k: int, now: float) -> bool:
     """Apply one thing that is due at this instant; whether there was one."""
     slack = SAME * now
@@ -157,6 +181,7 @@ def _settle(script: Script, state: TierState, k: int, now: float) -> bool:
     reached = state.produced[k] if doing == WRITING else state.consumed[k]
     if (doing in (READING, WRITING)) and pace > 0.0 and state.goal[k] - reached <= pace * slack:
         _end_operation(state, k)
+        _count_iteration(script, state, k)
         state.producing[k] = state.consuming[k] = 0.0
         _advance(script, state, k, now)
         return True
@@ -314,11 +339,123 @@ def _front(flows: Flows, now: float, rows: int) -> Flows:
     )
 
 
-@kernel(types.int64(SCRIPT, TIER, FLOWS, STRATEGY, CONTENTS, _F, types.int64))
+@inlined
+def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, place: int) -> None:
+    """Make a flow a row of the View of a sharing policy."""
+    k = flows.application[row]
+    reading = flows.reading[row]
+    compute = state.computed[k]
+    if state.doing[k] == COMPUTING:
+        compute += flows.now - state.compute_began[k]
+    moved = state.produced[k] / script.write_cap[k] + state.consumed[k] / script.read_cap[k]
+    iterations = state.iterations[k]
+    view.application[place] = 2 * k + reading
+    view.nodes[place] = script.nodes[k]
+    view.limit[place] = flows.cap[row]
+    left = state.horizon[k] - state.fetched[k] if reading == 1 else _to_send(state, k)
+    view.remaining[place] = left
+    view.posted[place] = state.in_posted[k] if reading == 1 else state.out_posted[k]
+    view.release[place] = script.release[k]
+    view.progress[place] = compute + moved
+    view.omega[place] = state.iteration_seconds[k] / iterations if iterations > 0.0 else np.nan
+    view.rate[place] = state.fetching[k] if reading == 1 else state.sending[k]
+
+
+@inlined
+def _to_send(state: TierState, k: int) -> float:
+    waiting = state.goal[k] - state.produced[k] if state.doing[k] == WRITING else 0.0
+    return (state.produced[k] - state.sent[k]) + waiting  # type: ignore[no-any-return]
+
+
+@inlined
+def _share(
+    script: Script,
+    state: TierState,
+    flows: Flows,
+    view: View,
+    policy: Decide,
+    rates: Floats,
+    given: Floats,
+    way: int,
+    limit: float,
+) -> None:
+    """Let a sharing policy divide one limit among the flows of a direction (2: of both)."""
+    rows, usable = 0, 0.0
+    for row in range(rates.size):
+        if way in (2, flows.reading[row]):
+            if flows.under[row] >= 0 and way != 2:
+                flows.cap[row] = min(flows.cap[row], rates[flows.under[row]])
+            _show(script, state, flows, view, row, rows)
+            usable += flows.cap[row]
+            given[rows] = 0.0
+            rows += 1
+    if rows == 0:
+        return
+    shown = rows_shown(view, flows.now, 0, rows, view.memory)
+    policy(_with_capacity(shown, min(limit, usable)), part(given, 0, rows))
+    rows = 0
+    for row in range(rates.size):
+        if way in (2, flows.reading[row]):
+            rates[row] = given[rows]
+            rows += 1
+
+
+@inlined
+def _with_capacity(view: View, capacity: float) -> View:
+    return View(
+        view.now,
+        view.begin,
+        view.end,
+        capacity,
+        view.application,
+        view.nodes,
+        view.limit,
+        view.remaining,
+        view.posted,
+        view.release,
+        view.progress,
+        view.omega,
+        view.rate,
+        view.settings,
+        view.memory,
+        view.key,
+        view.rows,
+    )
+
+
+@inlined
+def _share_all(
+    script: Script, state: TierState, flows: Flows, view: View, policy: Decide, rates: Floats, given: Floats
+) -> None:
+    """Let a sharing policy divide what the file system has: as one, or each direction for itself."""
+    if flows.joint_limit < flows.read_limit + flows.write_limit:
+        _share(script, state, flows, view, policy, rates, given, 2, flows.joint_limit)
+        for row in range(rates.size):
+            if flows.under[row] >= 0:
+                rates[row] = min(rates[row], rates[flows.under[row]])
+    else:
+        _share(script, state, flows, view, policy, rates, given, 0, flows.write_limit)
+        _share(script, state, flows, view, policy, rates, given, 1, flows.read_limit)
+
+
+@kernel(types.int64(SCRIPT, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.boolean, CONTENTS, _F, _F, types.int64))
 def run_tier(
-    script: Script, state: TierState, flows: Flows, strategy: Divide, contents: Contents, rates: Floats, budget: int
+    script: Script,
+    state: TierState,
+    flows: Flows,
+    strategy: Divide,
+    view: View,
+    policy: Decide,
+    sharing: bool,
+    contents: Contents,
+    rates: Floats,
+    given: Floats,
+    budget: int,
 ) -> int:
-    """Go on until everything is drained, or until `budget` events have passed."""
+    """Go on until everything is drained, or until `budget` events have passed.
+
+    A strategy divides the file system's bandwidth, or, `sharing`, a policy that knows nothing of buffers.
+    """
     m = state.doing.size
     now = state.clock[NOW]
     while budget > 0:
@@ -332,7 +469,11 @@ def run_tier(
         for k in range(m):
             rows = _ask(script, state, flows, k, now, rows)
         if rows > 0:
-            strategy(_front(flows, now, rows), part(rates, 0, rows))
+            asked = _front(flows, now, rows)
+            if sharing:
+                _share_all(script, state, asked, view, policy, part(rates, 0, rows), given)
+            else:
+                strategy(asked, part(rates, 0, rows))
         then = np.inf
         for k in range(m):
             _decided(script, state, rates, k)

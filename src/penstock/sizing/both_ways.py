@@ -17,6 +17,7 @@ from penstock.sizing.sweep import swept
 from penstock.sizing.traffic import Traffic
 
 _NONE = -1
+_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 WRITES, READS = 0, 1
 
 
@@ -53,6 +54,14 @@ class Rows:
         return np.concatenate(self._limits)
 
 
+class Limited(NamedTuple):
+    """Rows of one limit of the file system: which directions it holds for, in which intervals."""
+
+    ways: tuple[int, ...]
+    interval: Ints
+    row: Ints
+
+
 class Held(NamedTuple):
     """What a program found: the size, the shares if they are fixed, and what each owner holds at each event."""
 
@@ -60,6 +69,8 @@ class Held(NamedTuple):
     shares: Floats
     output: Floats  # owners × events
     input: Floats  # owners × events
+    prices: Floats  # of the rows: what one byte more of each limit would save, at the smallest size
+    proved: float  # the size below which, by these prices, nothing will do
 
 
 class Program:
@@ -73,6 +84,7 @@ class Program:
         self.share = np.full(self.owners, _NONE) if together else np.arange(held, held + self.owners)
         self.size = held + (0 if together else self.owners)
         self.rows = Rows()
+        self.limited: list[Limited] = []
         self._flow_rows()
         self._size_rows()
 
@@ -126,6 +138,7 @@ class Program:
         needed = np.isfinite(left) & involved
         row = np.full(left.size, _NONE)
         row[needed] = self.rows.begin(left[needed])
+        self.limited.append(Limited(ways, np.flatnonzero(needed), row[needed]))
         for way in ways:
             sign = 1.0 if way == WRITES else -1.0
             owner, interval = np.nonzero(np.broadcast_to(needed, before[:, way].shape))
@@ -159,17 +172,21 @@ class Program:
         from scipy.optimize import linprog  # noqa: PLC0415 - see static.py
 
         unit = float(self.amount.max(initial=0.0)) or 1.0
+        rows, limit = self.rows.matrix(self.size + 1), self.rows.limit
         cost = np.zeros(self.size + 1)
         cost[self.size] = 1.0
         found = linprog(
-            cost, A_ub=self.rows.matrix(self.size + 1), b_ub=self.rows.limit / unit, bounds=(0, None), method="highs"
+            cost, A_ub=rows, b_ub=limit / unit, bounds=(0, None), method="highs", options=_EXACT
         )
         if found.status != 0:
             raise PenstockError(f"the linear program of the buffer was not solved: {found.message}")
-        return self.read(found.x * unit)
+        # Any prices ≥ 0 prove a size, whoever found them: nobody holds more than all there is.
+        prices = np.maximum(0.0, -found.ineqlin.marginals)
+        missing = np.minimum(0.0, cost + rows.T @ prices).sum() * float(self.amount.sum())
+        return self.read(found.x * unit, prices, float(missing - limit @ prices))
 
-    def read(self, x: Floats) -> Held:
+    def read(self, x: Floats, prices: Floats, proved: float) -> Held:
         """What a solution says."""
         values = np.append(x, 0.0)  # a column of -1 holds nothing
         held = values[self.column]
-        return Held(float(x[self.size]), values[self.share], held[:, WRITES], held[:, READS])
+        return Held(float(x[self.size]), values[self.share], held[:, WRITES], held[:, READS], prices, proved)

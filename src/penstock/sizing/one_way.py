@@ -97,6 +97,7 @@ class Cut(NamedTuple):
     shares: Floats  # m: how often S_k may be taken off
     whole: int  # how often S may
     room: float
+    counted: Floats  # m: what each adds to the demand
 
     @property
     def key(self) -> bytes:
@@ -341,9 +342,9 @@ def strongest_cut(way: Way, shares: Floats, size: float, since: int, until: int)
         weights[running] -= 1.0
     alone = (own > 0.0) & ~together
     weights[alone] += 1.0
-    demand = float(appeared[alone | together].sum())
+    counted = np.where(alone | together, appeared, 0.0)
     room = float(way.room[since:until].sum())
-    return Cut(since, until, demand, weights, len(chosen), room)
+    return Cut(since, until, float(counted.sum()), weights, len(chosen), room, counted)
 
 
 def _ended(way: Way, checks: Ints, before: int, c: int) -> NDArray[np.bool_]:

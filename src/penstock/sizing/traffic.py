@@ -7,9 +7,10 @@ events (P5, theorem 1).
 
 from __future__ import annotations
 
+import copy
 import math
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,30 @@ class Traffic:
         """Whether reads and writes can be in each other's way."""
         both = bool(self.reading.any()) and not bool(self.reading.all())
         return both and self.limits.joint < self.limits.read + self.limits.write
+
+    def alone(self, index: int) -> Self:
+        """One application as if it had the machine for itself; noise is as it was."""
+        own = slice(self.first[index], self.first[index + 1])
+        times = [self.start[own], self.stop[own], self.begin[[index]], self.end[[index]]]
+        used, places = np.unique(np.concatenate(times), return_inverse=True)
+        alone = self._copy()
+        alone.names, alone.events = (self.names[index],), self.events[used]
+        alone.start, alone.stop, alone.begin, alone.end = np.split(places, np.cumsum([part.size for part in times])[:-1])
+        alone.reading, alone.volume, alone.owner = self.reading[own], self.volume[own], np.zeros_like(self.owner[own])
+        alone.first = np.array([0, alone.volume.size])
+        alone.release, alone.completion = self.release[[index]], self.completion[[index]]
+        return alone
+
+    def behind(self, limits: Limits) -> Self:
+        """The same demand in front of another file system."""
+        other = self._copy()
+        other.limits = limits
+        return other
+
+    def _copy(self) -> Self:
+        other = copy.copy(self)
+        other.__dict__.pop("seconds", None)  # computed from events, which the copy may have others of
+        return other
 
     def pieces(self) -> Pieces:
         """Every operation, cut at the events inside it."""
