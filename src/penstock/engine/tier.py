@@ -340,8 +340,10 @@ def _front(flows: Flows, now: float, rows: int) -> Flows:
 
 
 @inlined
-def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, place: int) -> None:
-    """Make a flow a row of the View of a sharing policy."""
+def _show(
+    script: Script, state: TierState, flows: Flows, view: View, row: int, place: int, capacity: float
+) -> None:
+    """Make a flow a row of the View of a sharing policy, in which nobody can use more than there is."""
     k = flows.application[row]
     reading = flows.reading[row]
     compute = state.computed[k]
@@ -351,7 +353,7 @@ def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, 
     iterations = state.iterations[k]
     view.application[place] = 2 * k + reading
     view.nodes[place] = script.nodes[k]
-    view.limit[place] = flows.cap[row]
+    view.limit[place] = min(flows.cap[row], capacity)
     left = state.horizon[k] - state.fetched[k] if reading == 1 else _to_send(state, k)
     view.remaining[place] = left
     view.posted[place] = state.in_posted[k] if reading == 1 else state.out_posted[k]
@@ -385,7 +387,7 @@ def _share(
         if way in (2, flows.reading[row]):
             if flows.under[row] >= 0 and way != 2:
                 flows.cap[row] = min(flows.cap[row], rates[flows.under[row]])
-            _show(script, state, flows, view, row, rows)
+            _show(script, state, flows, view, row, rows, limit)
             usable += flows.cap[row]
             given[rows] = 0.0
             rows += 1

@@ -1,8 +1,8 @@
 """The smallest buffer against the speed of the file system, and against how much longer applications may take.
 
-The first is exact, point by point. The second is hard (P5 §5.3: with a stretch above 1, who is held back when is free),
-so it has two curves: a *bound*, below which no schedule gets, and what a *heuristic* reaches, which slows the I/O of each
-application down evenly until it ends as late as it may.
+The first is exact, point by point. The second is NP-hard (P5 §4, theorem 2), so it has two curves: a *bound*, below
+which no schedule gets, and what a *heuristic* reaches, which slows the I/O of each application down evenly until it
+ends as late as it may.
 
 The bound: an application that may end d seconds after C_min has, at any time t, written no more than at full speed from
 its release, E(t), and no less than at full speed d seconds later, E(t - d). So of what applications must have written by
