@@ -25,6 +25,7 @@ from penstock.sizing.traffic import Traffic
 
 PARTITIONS = ("isolated", "static", "dynamic")
 SWEEP, CUTS, PROGRAM = "sweep", "cutting planes", "linear program"
+_DUST = 1e-12  # of the size: a share that is there by rounding only
 Progress = Callable[[str], None]  # in words
 
 
@@ -107,7 +108,7 @@ def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizi
     _need_solvers("scipy")
     way = way_of(traffic, reading)
     found = smallest(way, None if progress is None else lambda cuts: progress(f"{cuts:,} cuts"))
-    found = found._replace(shares=np.maximum(0.0, found.shares))
+    found = found._replace(shares=np.where(found.shares > _DUST * found.size, found.shares, 0.0))
     return _sizing(
         traffic,
         "static",
