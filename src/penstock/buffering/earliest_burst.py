@@ -8,7 +8,6 @@ only.
 
 from __future__ import annotations
 
-
 from penstock.buffering.strategy import strategy
 from penstock.buffering.view import Flows
 from penstock.sharing.view import Floats
@@ -30,7 +29,7 @@ def earliest_burst(flows: Flows, rates: Floats) -> None:
                 best = other
         row = flows.rows[best]
         flows.rows[best] = flows.rows[place]
-        rate = min(flows.cap[row], min(both, into if flows.reading[row] == 1 else out))
+        rate = min(flows.cap[row], both, into if flows.reading[row] == 1 else out)
         if flows.under[row] >= 0:
             rate = min(rate, rates[flows.under[row]])
         rates[row] = rate

@@ -37,7 +37,7 @@ def raise_together(flows: Flows, rates: Floats, chosen: int) -> None:
         level_in = max(0.0, flows.read_limit - spent_in) / rising_in if rising_in > 0 else np.inf
         level_out = max(0.0, flows.write_limit - spent_out) / rising_out if rising_out > 0 else np.inf
         both = max(0.0, flows.joint_limit - spent_in - spent_out) / left
-        level = min(min(lowest, both), min(level_in, level_out))
+        level = min(lowest, both, level_in, level_out)
         for row in range(rates.size):
             if rates[row] == _RISING:
                 bound = min(flows.cap[row], both)

@@ -29,7 +29,7 @@ class Strategy:
 
 
 def strategy(name: str, *, source: str = "") -> Callable[[Divide], Strategy]:
-    """Make a compiled strategy of a function `(flows, rates)`; its docstring's first line is the rule shown to users."""
+    """Make a compiled strategy of a function `(flows, rates)`; the first line of its docstring is shown to users."""
 
     def build(function: Divide) -> Strategy:
         try:

@@ -49,6 +49,4 @@ Bools = NDArray[np.bool_]
 def empty_flows(rows: int, read: float, write: float, joint: float) -> Flows:
     """Room for so many flows."""
     whole, real = np.zeros((5, rows), np.int64), np.zeros((7, rows))
-    return Flows(
-        0.0, read, write, joint, whole[0], whole[1], real[0], whole[2], whole[3], *real[1:7], whole[4]
-    )
+    return Flows(0.0, read, write, joint, whole[0], whole[1], real[0], whole[2], whole[3], *real[1:7], whole[4])

@@ -1,8 +1,12 @@
-"""No strategy can do better: a lower bound on the largest stretch behind a buffer of a given size.
+"""No strategy can do better: lower bounds on the stretch behind a buffer of a given size.
 
-Nobody starts an operation before the time at which it would start alone, and who is to end with stretch ρ must have
-ended each of its operations early enough for what follows. So for all s < t, the bytes of the operations that start
-after s at the earliest and must be over by t at the latest have moved between the two, but for what the buffer held:
+**Alone.** An application that has the file system and all of the buffer to itself, and drains whenever it can, ends as
+early as it ever could.
+
+**Together.** Nobody starts an operation before the time at which it would start alone, and who is to end with stretch
+ρ must have ended each of its operations early enough for what follows. So for all s < t, the bytes of the operations
+that start after s at the earliest and must be over by t at the latest have moved between the two, but for what the
+buffer held:
 
     Σ volumes ≤ B·(t - s) + X
 
@@ -31,7 +35,7 @@ def _most_excess(
 ) -> float:
     """The most that operations exceed what flows between two instants; they come by rising deadline.
 
-    A tree over the starts in rising order: a leaf holds the volume of operations that start no earlier, and limit·start.
+    A tree over the starts in rising order; a leaf holds limit·start and the volume of what starts no earlier.
     """
     leaves = top.size >> 1
     for node in range(top.size):

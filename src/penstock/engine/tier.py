@@ -340,9 +340,7 @@ def _front(flows: Flows, now: float, rows: int) -> Flows:
 
 
 @inlined
-def _show(
-    script: Script, state: TierState, flows: Flows, view: View, row: int, place: int, capacity: float
-) -> None:
+def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, place: int, capacity: float) -> None:
     """Make a flow a row of the View of a sharing policy, in which nobody can use more than there is."""
     k = flows.application[row]
     reading = flows.reading[row]

@@ -12,8 +12,8 @@ from penstock.buffering.strategy import Strategy
 from penstock.buffering.view import empty_flows
 from penstock.engine import tier
 from penstock.engine.program import Floats
-from penstock.engine.tier import Contents, Script, TierState
 from penstock.engine.stepping import Progress
+from penstock.engine.tier import Contents, Script, TierState
 from penstock.errors import PolicyError
 from penstock.sharing import Sharing, find
 from penstock.sharing.asking import first_class
@@ -88,9 +88,7 @@ def execute_tier(
     if status == tier.STALLED:
         raise PolicyError(f"{strategy.name!r} lets someone wait for ever")
     parts = [np.concatenate(column) for column in zip(*kept, strict=True)] if record else list(contents)
-    return TierRun(
-        state.completion, int(state.counts[tier.EVENTS]), seconds, float(state.clock[tier.NOW]), *parts
-    )
+    return TierRun(state.completion, int(state.counts[tier.EVENTS]), seconds, float(state.clock[tier.NOW]), *parts)
 
 
 _FOR_SHARING = ("computed", "compute_began", "out_posted", "in_posted", "iterations", "iteration_seconds")
@@ -102,7 +100,9 @@ def initial_tier(script: Script) -> TierState:
     whole = lambda value=0: np.full(m, value, np.int64)  # noqa: E731
     first_of = lambda kind: np.array(  # noqa: E731
         [
-            next((p for p in range(script.first[k], script.first[k + 1]) if script.kind[p] == kind), script.first[k + 1])
+            next(
+                (p for p in range(script.first[k], script.first[k + 1]) if script.kind[p] == kind), script.first[k + 1]
+            )
             for k in range(m)
         ],
         dtype=np.int64,
