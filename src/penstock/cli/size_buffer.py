@@ -62,6 +62,7 @@ def size_buffer(
     prices = {"--price-per-tb": price_per_tb, "--price-per-gbs": price_per_gbs}
     _check_options(partition, schedule, verify, explain, curve, prices, plot)
     check_outputs(plot, schedule=schedule)
+    _keep_trace(scenario, schedule)
     found = disturbed(load(scenario), noise, seed)
     if curve:
         return _show_curve(_curve(found, partition, price_per_tb, price_per_gbs), found, json, plot)
@@ -97,12 +98,22 @@ def _check_options(
         raise InvalidOption(f"--curve sizes many buffers; leave {' and '.join([*given, *['--explain'] * explain])} out")
     if partition == "isolated" and given:
         raise InvalidOption(
-            f"--partition isolated looks at each application alone, so there is no common schedule; leave {given[0]} out"
+            f"--partition isolated looks at each application alone, without a common schedule; leave {given[0]} out"
         )
     if verify and (schedule or plot or explain):
-        raise InvalidOption("--verify checks a schedule and does nothing else; leave --schedule, --plot and --explain out")
+        raise InvalidOption(
+            "--verify checks a schedule and does nothing else; leave --schedule, --plot and --explain out"
+        )
     if verify:
         check_schedule(verify)
+
+
+def _keep_trace(scenario: Path, schedule: Path | None) -> None:
+    """A long scenario has its phases in a file beside it, of a name that comes to mind for its schedule, too."""
+    if schedule and schedule.exists() and schedule.resolve() == scenario.with_suffix(".parquet").resolve():
+        raise InvalidOption(
+            f"--schedule {schedule} would replace what may be the scenario's own trace; give another name"
+        )
 
 
 def _sized(scenario: Scenario, partition: str) -> Sizing:

@@ -1,4 +1,4 @@
-"""Plots of a burst buffer: what it holds over time and why it must be that large; and its size against other choices."""
+"""Plots of a burst buffer: what it holds over time, why it must be that large, and its size against other choices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from penstock.report.quantities import Scale, rate_scale, significant
-from penstock.report.sizing_table import bytes_scale, shown
+from penstock.report.sizing_table import bytes_scale, money, shown
 from penstock.report.theme import COLOURS, FAINT, INK, OTHERS, WAITING, WAITING_PALE, label, theme
 from penstock.report.time_axis import time_axis
 from penstock.sizing.replay import usage_of
@@ -29,6 +29,7 @@ _COLOURS = (*COLOURS[:_MOST], OTHERS)
 _MOST_TIMES = 1500  # drawn as they are; beyond, the highest and the lowest of every few
 _BINS = 600
 _MARKED = 4  # bursts
+_BEHIND = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8}  # of words that lie on bars
 
 
 class _Usage(NamedTuple):
@@ -144,40 +145,63 @@ def _draw_usage(axes: Axes, sizing: Sizing, usage: _Usage) -> None:
 def _draw_demand(axes: Axes, sizing: Sizing) -> None:
     """Writes upward and reads downward, as applications ask for them, with what the file system can do."""
     traffic = sizing.traffic
-    begin, end = float(traffic.events[0]), float(traffic.events[-1])
-    edges = traffic.events if traffic.count <= _BINS else np.linspace(begin, end, _BINS + 1)
+    dense = traffic.count > _BINS
+    edges = np.linspace(traffic.events[0], traffic.events[-1], _BINS + 1) if dense else traffic.events
+    demand = {way: traffic.demand(way) for way in (False, True)}
     finite = [limit for limit in traffic.limits if math.isfinite(limit)]
-    demand = {way: _mean_rate(traffic.events, traffic.demand(way), edges) for way in (False, True)}
-    scale = rate_scale(max(finite) if finite else max(float(rate.max(initial=0.0)) for rate in demand.values()))
-    limits = {False: traffic.limits.write, True: traffic.limits.read}
-    for way, sign, colour in ((False, 1.0, OTHERS), (True, -1.0, COLOURS[3])):
-        rate = sign * demand[way] / scale.divisor
-        axes.stairs(rate, edges, fill=True, color=colour, linewidth=0)
-        if rate.any() and math.isfinite(limits[way]):
-            limit = limits[way] / scale.divisor
-            axes.axhline(sign * limit, color=WAITING, linewidth=1)
-            words = f"file system {'reads' if way else 'writes'} {significant(limit)} {scale.unit}".rstrip()
-            axes.annotate(
-                words,
-                (0.005, sign * limit),
-                xycoords=("axes fraction", "data"),
-                xytext=(0, sign * 2),
-                textcoords="offset points",
-                va="top" if way else "bottom",
-                fontsize=7.5,
-                color=WAITING,
-            )
+    busiest = max(float((amount / traffic.seconds).max(initial=0.0)) for amount in demand.values())
+    scale = rate_scale(max(finite, default=busiest))
+    for way, amount in demand.items():
+        sign, colour = (-1.0, COLOURS[3]) if way else (1.0, OTHERS)
+        if dense:
+            most = _highest_rate(traffic.events, amount / traffic.seconds, edges)
+            axes.stairs(sign * most / scale.divisor, edges, fill=True, color=colour, alpha=0.4, linewidth=0)
+        mean = _mean_rate(traffic.events, amount, edges)
+        axes.stairs(sign * mean / scale.divisor, edges, fill=True, color=colour, linewidth=0)
+        limit = traffic.limits.read if way else traffic.limits.write
+        if amount.any() and math.isfinite(limit):
+            words = f"file system {'reads' if way else 'writes'} {scale.show(limit)}"
+            _draw_limit(axes, sign * limit / scale.divisor, words)
+    notes = [f"file system, both together: {scale.show(traffic.limits.joint)}"] if traffic.joint_binds else []
+    notes += ["dark: mean, pale: highest"] if dense else []
+    axes.annotate(
+        "\n".join(notes), (1, 0.99), xycoords="axes fraction", ha="right", va="top", fontsize=7.5, bbox=_BEHIND
+    )
     axes.axhline(0, color=INK, linewidth=0.8)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(abs(value))))
     axes.yaxis.set_major_locator(MaxNLocator(6))
     unit = f" ({scale.unit})" if scale.unit else ""
-    axes.set_ylabel(f"asked for{unit}\n← read    write →")
+    ways = [word for way, word in ((True, "← read"), (False, "write →")) if demand[way].any()]
+    axes.set_ylabel(f"asked for{unit}\n{'    '.join(ways)}")
+
+
+def _draw_limit(axes: Axes, height: float, words: str) -> None:
+    axes.axhline(height, color=WAITING, linewidth=1)
+    axes.annotate(
+        words,
+        (0.005, height),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, math.copysign(2, height)),
+        textcoords="offset points",
+        va="top" if height < 0.0 else "bottom",
+        fontsize=7.5,
+        color=WAITING,
+        bbox=_BEHIND,
+    )
 
 
 def _mean_rate(events: Floats, amount: Floats, edges: Floats) -> Floats:
     moved = np.concatenate([[0.0], np.cumsum(amount)])
     rates: Floats = np.diff(np.interp(edges, events, moved)) / np.diff(edges)
     return rates
+
+
+def _highest_rate(events: Floats, rate: Floats, edges: Floats) -> Floats:
+    """The highest rate between neighbouring edges."""
+    cuts = np.union1d(events, edges)
+    there = rate[np.clip(np.searchsorted(events, cuts[:-1], side="right") - 1, 0, rate.size - 1)]
+    highest: Floats = np.maximum.reduceat(there, np.searchsorted(cuts, edges[:-1]))
+    return highest
 
 
 def _mark_bursts(axes: Axes, sizing: Sizing) -> None:
@@ -193,7 +217,9 @@ def _title(sizing: Sizing) -> str:
 def _legend(figure: Figure, sizing: Sizing, usage: _Usage) -> None:
     handles: list[Patch | Line2D] = [Patch(facecolor=_COLOURS[i], label=name) for i, name in enumerate(usage.names)]
     if sizing.partition == "static":
-        handles.append(Line2D([], [], color=INK, linestyle=":", linewidth=0.9, label="held, or set aside for those that run"))
+        handles.append(
+            Line2D([], [], color=INK, linestyle=":", linewidth=0.9, label="held, or set aside for those that run")
+        )
     if sizing.proof.bursts:
         handles.append(Patch(facecolor=WAITING_PALE, edgecolor=WAITING, label="bursts that force the size"))
     figure.legend(handles=handles, loc="outside lower left", ncols=5)
@@ -237,20 +263,26 @@ def _draw_costs(axes: Axes, curve: Curve) -> None:
     buffer = (curve.prices.per_tb or 0.0) * sizes / 1e12
     system = (curve.prices.per_gbs or 0.0) * across / 1e9
     axes.stackplot(
-        across / rate.divisor, system, buffer, colors=[OTHERS, COLOURS[0]], labels=["file system", "buffer"], linewidth=0
+        across / rate.divisor,
+        system,
+        buffer,
+        colors=[OTHERS, COLOURS[0]],
+        labels=["file system", "buffer"],
+        linewidth=0,
     )
     best = int(np.argmin(buffer + system))
     whole = float(buffer[best] + system[best])
     axes.plot(across[best] / rate.divisor, whole, "v", color=INK, markersize=8, clip_on=False)
     axes.annotate(
-        f"cheapest: {significant(whole)}",
+        f"cheapest: {money(whole)}",
         (across[best] / rate.divisor, whole),
-        xytext=(6, 8),
+        xytext=(2, 9),
         textcoords="offset points",
+        bbox=_BEHIND,
     )
-    axes.set_ylim(0.0, 1.15 * float((buffer + system).max()))
+    axes.set_ylim(0.0, 1.3 * float((buffer + system).max()) or 1.0)
     axes.set_xlim(across[0] / rate.divisor, across[-1] / rate.divisor)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value)))
-    axes.legend(loc="lower right")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: money(value)))
+    axes.legend(loc="upper left")
     axes.set_title("Cost of both")
     axes.set_xlabel(f"bandwidth of the file system ({rate.unit})" if rate.unit else "bandwidth of the file system")

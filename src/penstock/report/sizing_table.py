@@ -48,6 +48,11 @@ def shown(sizing: Sizing, amount: float) -> str:
     return bytes_scale(sizing.traffic.limits, amount).show(amount)
 
 
+def money(amount: float) -> str:
+    """A cost, in whatever currency the prices were."""
+    return f"{amount:,.0f}" if amount >= 1e3 else significant(amount)
+
+
 def sizing_table(sizing: Sizing) -> Table:
     """One row per application: its share, and the most that it holds in the schedule."""
     table = titled_table(sizing_words(sizing))
@@ -86,7 +91,8 @@ def sizing_lines(sizing: Sizing) -> list[str]:
         owner = sizing.traffic.names[0]
         enough = f"{shown(sizing, sizing.size)} are the most that one application needs for itself alone: {owner}"
     else:
-        enough = f"With {shown(sizing, sizing.size)} everybody ends as if nobody were in the way; with less, somebody does not"
+        whole = shown(sizing, sizing.size)
+        enough = f"With {whole} everybody ends as if nobody were in the way; with less, somebody does not"
     return [f"{enough} ({how}).", *(burst_words(sizing, burst) for burst in sizing.proof.bursts[:1])]
 
 
@@ -107,7 +113,9 @@ def explanation_lines(sizing: Sizing) -> list[str]:
         lines.append(f"  {len(others):,} smaller ones, by which the file system falls behind by {shown(sizing, more)}.")
     total = shown(sizing, proof.size)
     if proof.rest > _SAME * size:
-        lines.append(f"Less {shown(sizing, proof.rest)} that could go earlier or come later than in these bursts: {total}.")
+        lines.append(
+            f"Less {shown(sizing, proof.rest)} that could go earlier or come later than in these bursts: {total}."
+        )
     elif len(proof.bursts) > 1:
         lines.append(f"Together: {total}.")
     return lines
@@ -130,8 +138,8 @@ def burst_words(sizing: Sizing, burst: Burst) -> str:
     kept = {"write": "must wait in the buffer", "read": "must be in the buffer before", "both": "are the buffer's"}
     counted = "" if abs(burst.weight - 1.0) < _SAME else f" (counts {burst.weight:.3g} times)"
     return (
-        f"From {begin} on, for {duration(burst.end - burst.begin)}, {who} {many} {shown(sizing, burst.demand)}; the file "
-        f"system {carries} {shown(sizing, burst.room)} meanwhile, so that {shown(sizing, left)} "
+        f"From {begin} on, for {duration(burst.end - burst.begin)}, {who} {many} {shown(sizing, burst.demand)}; the "
+        f"file system {carries} {shown(sizing, burst.room)} meanwhile, so that {shown(sizing, left)} "
         f"{kept[burst.direction]}{counted}."
     )
 
@@ -163,7 +171,7 @@ def bandwidth_table(curve: Curve, limits: Limits) -> Table:
     for point in curve.bandwidth:
         cells = [rate.show(point.bandwidth), fixed(point.factor, 2), scale.show(point.size)]
         if point.cost is not None:
-            cells.append(significant(point.cost))
+            cells.append(money(point.cost))
         best = point.cost is not None and point.cost == min(costs)
         table.add_row(*cells, style="bold green" if best else "")
     return table
@@ -171,14 +179,14 @@ def bandwidth_table(curve: Curve, limits: Limits) -> Table:
 
 def stretch_table(curve: Curve, limits: Limits) -> Table:
     """What a buffer must have at least, and what is enough, if everybody may take longer."""
-    table = titled_table(f"{curve.partition}: smallest buffer if everybody may take longer (between bound and heuristic)")
+    table = titled_table(f"{curve.partition}: smallest buffer if everybody may take longer")
     priced = curve.stretch[0].cost is not None
     for heading in ("stretch", "bound", "heuristic", *(["cost (heuristic)"] if priced else [])):
         table.add_column(heading, justify="right", no_wrap=True)
     scale = bytes_scale(limits, curve.stretch[0].size)
     for point in curve.stretch:
         cells = [fixed(point.stretch, 2), scale.show(point.bound), scale.show(point.size)]
-        table.add_row(*cells, *([] if point.cost is None else [significant(point.cost)]))
+        table.add_row(*cells, *([] if point.cost is None else [money(point.cost)]))
     return table
 
 
@@ -194,11 +202,11 @@ def curve_lines(curve: Curve, limits: Limits) -> list[str]:
     if now.cost is not None:
         best = min(curve.bandwidth, key=lambda point: point.cost or 0.0)
         lines.append(
-            f"Cheapest of these: {rate.show(best.bandwidth)} with {scale.show(best.size)}, at {significant(best.cost or 0.0)}; "
-            f"today's bandwidth costs {significant(now.cost)}."
+            f"Cheapest of these: {rate.show(best.bandwidth)} with {scale.show(best.size)}, "
+            f"at {money(best.cost or 0.0)}; today's bandwidth costs {money(now.cost)}."
         )
     lines.append(
-        "A stretch of 1 is exact. Above it, nothing below the bound will do under any schedule, and the heuristic's size is "
-        "enough: it slows everybody's I/O down evenly. The smallest size is somewhere between."
+        "A stretch of 1 is exact. Above it, nothing below the bound will do under any schedule, and the heuristic's "
+        "size is enough: it slows everybody's I/O down evenly. The smallest size is somewhere between."
     )
     return lines

@@ -1,4 +1,4 @@
-"""How large a burst buffer must be so that nobody waits, and how to share it. The Python face of `penstock size-buffer`.
+"""How large a burst buffer must be so that nobody waits, and how to share it: the Python face of `size-buffer`.
 
 With a buffer of the size found, every application ends when it would with the file system for itself and all its phases
 at full cap (P5 §6); with a smaller one, somebody does not.
@@ -10,4 +10,15 @@ from penstock.sizing.result import Burst, Proof, Sizing
 from penstock.sizing.schedule import Schedule
 from penstock.sizing.sizes import PARTITIONS, size_buffer
 
-__all__ = ["PARTITIONS", "Burst", "Curve", "Proof", "Schedule", "Sizing", "Violation", "size_buffer", "size_curve", "verify"]
+__all__ = [
+    "PARTITIONS",
+    "Burst",
+    "Curve",
+    "Proof",
+    "Schedule",
+    "Sizing",
+    "Violation",
+    "size_buffer",
+    "size_curve",
+    "verify",
+]

@@ -1,8 +1,8 @@
 """Reads and writes together, or under one joint limit: the linear programs of P5 §6, no larger than they have to be.
 
 What an application holds at an event is output that is not drained yet and input that is there ahead of its time: the
-columns. Where reads and writes have limits of their own, someone who drains whenever he can holds no more than the sweep
-says in all; where that is nothing, there are no columns.
+columns. Where reads and writes have limits of their own, someone who drains whenever he can holds no more than the
+sweep says in all; where that is nothing, there are no columns.
 """
 
 from __future__ import annotations
@@ -175,9 +175,7 @@ class Program:
         rows, limit = self.rows.matrix(self.size + 1), self.rows.limit
         cost = np.zeros(self.size + 1)
         cost[self.size] = 1.0
-        found = linprog(
-            cost, A_ub=rows, b_ub=limit / unit, bounds=(0, None), method="highs", options=_EXACT
-        )
+        found = linprog(cost, A_ub=rows, b_ub=limit / unit, bounds=(0, None), method="highs", options=_EXACT)
         if found.status != 0:
             raise PenstockError(f"the linear program of the buffer was not solved: {found.message}")
         # Any prices ≥ 0 prove a size, whoever found them: nobody holds more than all there is.

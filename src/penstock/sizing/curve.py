@@ -5,10 +5,10 @@ which no schedule gets, and what a *heuristic* reaches, which slows the I/O of e
 ends as late as it may.
 
 The bound: an application that may end d seconds after C_min has, at any time t, written no more than at full speed from
-its release, E(t), and no less than at full speed d seconds later, E(t - d). So of what applications must have written by
-t, at least Σ E(t - d) - Σ E(s) - B·(t - s) is still in the buffer, for every s < t, and for any set of them. Input that
-must be there ahead of its time is the same in reversed time. That forgets that an application can be late only once:
-an operation of v bytes takes at least (v - S)/B, however the file system is shared, and these times must fit together.
+its release, E(t), and no less than at full speed d seconds later, E(t - d). So of what applications must have written
+by t, at least Σ E(t - d) - Σ E(s) - B·(t - s) is still in the buffer, for every s < t, and for any set of them. Input
+that must be there ahead of its time is the same in reversed time. That forgets that an application can be late only
+once: an operation of v bytes takes at least (v - S)/B, whoever else there is, and these times must fit together.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def bound(traffic: Traffic, stretch: float, partition: str) -> float:
 
 
 def _least_to_be_in_time(traffic: Traffic, index: int, delay: float) -> float:
-    """The buffer with which one application alone takes only so much longer, if it is empty, or full, for each operation."""
+    """The buffer with which one application alone takes only so much longer, if all of it is free each time."""
     own = slice(traffic.first[index], traffic.first[index + 1])
     volume, limits = traffic.volume[own], traffic.limits
     seconds = traffic.events[traffic.stop[own]] - traffic.events[traffic.start[own]]

@@ -76,13 +76,11 @@ def _burst(
     begin, end = events[traffic.start], events[traffic.stop]
     part = np.minimum(end, events[until]) - np.maximum(begin, events[since])
     inside = np.where(np.isin(traffic.reading, reading), traffic.volume * np.maximum(0.0, part) / (end - begin), 0.0)
-    amount = np.bincount(traffic.owner, inside, len(traffic.names))
+    amount = np.bincount(traffic.owner, inside, len(traffic.names)).astype(np.float64)
     span = float(events[until] - events[since])
     direction = _WORDS[tuple(int(way) for way in reading)]
     by = _largest_first(traffic.names, amount)
-    return Burst(
-        float(events[since]), float(events[until]), direction, float(amount.sum()), limit * span, weight, by
-    )
+    return Burst(float(events[since]), float(events[until]), direction, float(amount.sum()), limit * span, weight, by)
 
 
 def _largest_first(names: tuple[str, ...], amount: Floats) -> dict[str, float]:

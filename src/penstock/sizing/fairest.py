@@ -1,4 +1,4 @@
-"""Of all ways to share the smallest buffer, the most even one, where only the linear program knows them: least Σ S_k²."""
+"""Of all ways to share the smallest buffer, the one with the least Σ S_k², where only the linear program knows them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ _EXACT = 1e-10
 
 def most_even(program: Program, found: Held) -> Held:
     """The same size with the shares that have the least Σ S_k²."""
-    if found.size <= 0.0:
-        return found._replace(shares=np.zeros_like(found.shares))
     x = _solved(program, found.size * (1.0 + _ROOM)) * found.size
     even = program.read(np.append(np.maximum(0.0, x), found.size), found.prices, found.proved)
     return even._replace(shares=np.where(even.shares > 1e-9 * found.size, even.shares, 0.0))

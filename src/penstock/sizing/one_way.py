@@ -206,7 +206,7 @@ def _look_ahead(way: Way, shares: Floats, duties: Duties, drain: Drain, k: int, 
 
 @kernel(types.UniTuple(types.int64, 2)(WAY, _F, DUTIES, DRAIN, types.float64))
 def _drain(way: Way, shares: Floats, duties: Duties, drain: Drain, slack: float) -> tuple[int, int]:
-    """Drain by earliest deadline; what misses one is dropped, so that all goes on. How many missed, how many records."""
+    """Drain by earliest deadline; what misses one is dropped, so that all goes on. How many missed, and records."""
     m = shares.size
     missed, records = 0, 0
     for k in range(m):
@@ -285,7 +285,9 @@ def drained(way: Way, shares: Floats, size: float, *, records: int = 0) -> Drain
     )
     missed, used = _drain(way, shares, duties, drain, slack_of(way, size))
     interval = np.repeat(np.arange(intervals), np.diff(drain.served))
-    return Drained(drain.missed[:missed], drain.lacking[:missed], drain.latest, interval, drain.who[:used], drain.amount[:used])
+    return Drained(
+        drain.missed[:missed], drain.lacking[:missed], drain.latest, interval, drain.who[:used], drain.amount[:used]
+    )
 
 
 def slack_of(way: Way, size: float) -> float:
@@ -350,4 +352,5 @@ def strongest_cut(way: Way, shares: Floats, size: float, since: int, until: int)
 def _ended(way: Way, checks: Ints, before: int, c: int) -> NDArray[np.bool_]:
     """Who ended after check `before` (0: since ever) and not after check `c`, both counted from 1."""
     low = checks[before - 1] if before else -1
-    return (way.end > low) & (way.end <= checks[c - 1])
+    ended: NDArray[np.bool_] = (way.end > low) & (way.end <= checks[c - 1])
+    return ended

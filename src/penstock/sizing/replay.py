@@ -62,7 +62,7 @@ def usage_of(schedule: Schedule, traffic: Traffic) -> Iterator[Floats]:
 def verify(
     schedule: Schedule, traffic: Traffic, size: float, shares: dict[str, float] | None = None
 ) -> list[Violation]:
-    """Every rule that the schedule breaks with a buffer of that size, in time; `shares` are S_k of a static partition."""
+    """Every rule that the schedule breaks with a buffer of that size, in time; `shares`: S_k, if they are fixed."""
     finite = [times[np.isfinite(times)] for times in (schedule.start, schedule.end)]
     times = np.unique(np.concatenate([traffic.events, *finite]))
     seconds = np.diff(times)
@@ -79,10 +79,11 @@ def verify(
     for index, (name, totals) in enumerate(zip(traffic.names, _replayed(schedule, traffic, times), strict=True)):
         own = schedule.application == index
         expect("negative", name, -schedule.amount[own], np.maximum(schedule.start[own], times[0]))
-        expect("sent", name, totals.sent - totals.written, times)
+        sent = float(schedule.amount[own & ~schedule.reading].sum())
+        # What leaves after the last time counts as well.
+        expect("sent", name, np.append(totals.sent[:-1], sent) - totals.written, times)
         expect("late", name, totals.read - totals.fetched, times)
         expect("fetched", name, (totals.fetched - totals.read[-1])[-1:], times[-1:])
-        sent = float(schedule.amount[own & ~schedule.reading].sum())
         expect("left", name, totals.written[-1:] - sent, times[-1:])
         carried += np.diff(totals.sent), np.diff(totals.fetched)
         ends = np.array([totals.held[:-1], totals.held[1:]])

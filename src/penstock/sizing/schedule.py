@@ -40,7 +40,7 @@ class Schedule:
 
 
 class Flow(NamedTuple):
-    """Who moves how much in which interval, in one direction; interval -1 is before the first event, L after the last."""
+    """Who moves how much in which interval, in one direction; -1 is before the first event, L after the last."""
 
     application: Ints
     interval: Ints
@@ -54,9 +54,7 @@ def schedule_of(traffic: Traffic, writes: Flow, reads: Flow) -> Schedule:
     order = np.lexsort([reading, application, interval])
     times = np.concatenate([[-np.inf], traffic.events, [np.inf]])
     place = interval[order] + 1
-    return Schedule(
-        traffic.names, application[order], reading[order], times[place], times[place + 1], amount[order]
-    )
+    return Schedule(traffic.names, application[order], reading[order], times[place], times[place + 1], amount[order])
 
 
 def oldest_first(traffic: Traffic, reading: bool, held: Floats) -> Flow:
@@ -73,21 +71,20 @@ def oldest_first(traffic: Traffic, reading: bool, held: Floats) -> Flow:
     moved = np.concatenate([[0.0], np.cumsum(np.bincount(interval, amount, count))])
     crossed = _crossed(moved, held, reading)
     marks = np.unique(np.concatenate([moved, crossed]))
-    middle, width = (marks[:-1] + marks[1:]) / 2.0, np.diff(marks)
-    appears = np.searchsorted(moved, middle, side="right") - 1
-    crosses = np.searchsorted(crossed, middle, side="right") - 1
+    appears = np.searchsorted(moved, marks[:-1], side="right") - 1
+    crosses = np.searchsorted(crossed, marks[:-1], side="right") - 1
     first = np.searchsorted(interval, np.arange(count + 1))
     sizes = np.diff(first)[appears]
     part = np.repeat(np.arange(appears.size), sizes)
     piece = first[appears][part] + np.arange(part.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return _gathered(owner[piece], crosses[part], amount[piece] * (width / np.diff(moved)[appears])[part])
+    return _gathered(owner[piece], crosses[part], amount[piece] * (np.diff(marks) / np.diff(moved)[appears])[part])
 
 
 def _crossed(moved: Floats, held: Floats, reading: bool) -> Floats:
     """What has crossed to or from the file system at each event; it never falls, whatever rounding says."""
-    if reading:
-        return np.minimum(moved[-1], np.minimum.accumulate((moved + held)[::-1])[::-1])
-    return np.maximum(0.0, np.maximum.accumulate(moved - held))
+    crossed: Floats = moved + held if reading else moved - held
+    crossed = np.minimum.accumulate(crossed[::-1])[::-1] if reading else np.maximum.accumulate(crossed)
+    return np.clip(crossed, 0.0, moved[-1])
 
 
 def _gathered(application: Ints, interval: Ints, amount: Floats) -> Flow:
@@ -95,7 +92,7 @@ def _gathered(application: Ints, interval: Ints, amount: Floats) -> Flow:
     low = int(interval.min(initial=0))
     most = int(application.max(initial=0)) + 1
     key, place = np.unique((interval - low) * most + application, return_inverse=True)
-    return Flow(key % most, key // most + low, np.bincount(place, amount, key.size))
+    return Flow(key % most, key // most + low, np.bincount(place, amount, key.size).astype(np.float64))
 
 
 def of_program(program: Program, held: Held) -> Schedule:
@@ -113,7 +110,7 @@ def of_program(program: Program, held: Held) -> Schedule:
 
 def _each(amount: Floats, held: Floats, reading: bool) -> Flow:
     """The same where what each application holds is known."""
-    owners, count = amount.shape
+    owners = amount.shape[0]
     moved = np.hstack([np.zeros((owners, 1)), np.cumsum(amount, axis=1)])
     crossed = np.array([_crossed(*rows, reading) for rows in zip(moved, held, strict=True)])
     whole = np.hstack([np.zeros((owners, 1)), crossed, moved[:, -1:]])
@@ -138,4 +135,3 @@ def of_partition(traffic: Traffic, reading: bool, way: Way, found: Partition) ->
     if reading:
         return schedule_of(traffic, other, flow._replace(interval=traffic.count - 1 - flow.interval))
     return schedule_of(traffic, flow, other)
-

@@ -51,7 +51,7 @@ def load_schedule(path: str | Path, names: Sequence[str]) -> Schedule:
     if -1 in application:
         row = application.index(-1)
         raise InvalidOption(
-            f"{path}: row {row + 1}: application is {columns['application'][row]!r}; the scenario has no such application"
+            f"{path}: row {row + 1}: application is {columns['application'][row]!r}; the scenario has none of that name"
         )
     start = _numbers(columns, "start", file, -math.inf)
     end = _numbers(columns, "end", file, math.inf)

@@ -25,7 +25,7 @@ from penstock.sizing.traffic import Traffic
 
 PARTITIONS = ("isolated", "static", "dynamic")
 SWEEP, CUTS, PROGRAM = "sweep", "cutting planes", "linear program"
-_DUST = 1e-12  # of the size: a share that is there by rounding only
+_DUST = 1e-12  # of the size, or of the largest operation: there by rounding only
 Progress = Callable[[str], None]  # in words
 
 
@@ -125,12 +125,14 @@ def _by_program(traffic: Traffic, *, together: bool, even: bool) -> Sizing:
     program = Program(traffic, together)
     held = program.solve()
     proof = explain.of_program(program, held)
-    if even:
+    if held.size <= _smallest_that_counts(traffic):
+        held = held._replace(size=0.0, shares=np.zeros_like(held.shares))
+    elif even:
         held = most_even(program, held)
     return _sizing(
         traffic,
         "dynamic" if together else "static",
-        max(0.0, held.size),
+        held.size,
         None if together else held.shares,
         PROGRAM,
         proof,
@@ -139,8 +141,14 @@ def _by_program(traffic: Traffic, *, together: bool, even: bool) -> Sizing:
 
 
 def _least(traffic: Traffic) -> Swept:
-    limits = traffic.limits
-    return swept(traffic.demand(False), traffic.demand(True), traffic.seconds, limits.write, limits.read)
+    limits, least = traffic.limits, _smallest_that_counts(traffic)
+    found = swept(traffic.demand(False), traffic.demand(True), traffic.seconds, limits.write, limits.read)
+    return Swept(*(np.where(held > least, held, 0.0) for held in found))
+
+
+def _smallest_that_counts(traffic: Traffic) -> float:
+    """What is held beyond this is more than rounding."""
+    return _DUST * float(traffic.volume.max(initial=0.0))
 
 
 def _sizing(

@@ -1,7 +1,7 @@
-"""What applications would read and write if nobody were in their way: the demand that a burst buffer must even out (P5 §5.1).
+"""What applications would read and write if nobody were in their way: the demand a burst buffer evens out (P5 §5.1).
 
-With every phase at its full cap, each operation has a fixed time and a fixed rate. Between two *events* (an operation or
-an application starts or ends) all rates are constant, and a schedule needs to say no more than what moves between
+With every phase at its full cap, each operation has a fixed time and a fixed rate. Between two *events* (an operation
+or an application starts or ends) all rates are constant, and a schedule needs to say no more than what moves between
 events (P5, theorem 1).
 """
 
@@ -90,7 +90,9 @@ class Traffic:
         used, places = np.unique(np.concatenate(times), return_inverse=True)
         alone = self._copy()
         alone.names, alone.events = (self.names[index],), self.events[used]
-        alone.start, alone.stop, alone.begin, alone.end = np.split(places, np.cumsum([part.size for part in times])[:-1])
+        alone.start, alone.stop, alone.begin, alone.end = np.split(
+            places, np.cumsum([part.size for part in times])[:-1]
+        )
         alone.reading, alone.volume, alone.owner = self.reading[own], self.volume[own], np.zeros_like(self.owner[own])
         alone.first = np.array([0, alone.volume.size])
         alone.release, alone.completion = self.release[[index]], self.completion[[index]]
@@ -147,7 +149,7 @@ def limits_of(scenario: Scenario) -> Limits:
 
 
 def caps_of(application: Application, scenario: Scenario) -> tuple[float, float]:
-    """How fast an application reads and writes at most. Not clipped to the file system: the buffer is there for that."""
+    """How fast an application reads and writes at most. Not clipped to the file system: the buffer does that."""
     platform, own = scenario.platform, application.bandwidth
     if own is None and platform.node_bandwidth is not None:
         own = application.nodes * platform.node_bandwidth
