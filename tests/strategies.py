@@ -185,3 +185,25 @@ def target_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bo
     if draw(st.integers(0, 4)) == 0:
         document["noise"] = draw(st.sampled_from([0.1, 0.5]))
     return document | {"seed": draw(st.integers(0, 1000))}
+
+
+@st.composite
+def buffer_documents(
+    draw: DrawFn,
+    kinds: tuple[str, ...] = ("compute", "read", "write"),
+    joint: bool | None = None,
+    most: int = 3,
+    exact: bool = True,
+) -> Document:
+    """Applications that may move more than the file system takes. `joint`: with a limit for both directions, or not."""
+    both = ("read_bandwidth", "write_bandwidth")
+    choices = {True: [("bandwidth",), ("bandwidth", *both)], False: [both]}
+    limits = draw(st.sampled_from([*choices[True], *choices[False]] if joint is None else choices[joint]))
+    document: Document = {"version": 1, "platform": {limit: draw(amounts(0.5, 4, exact)) for limit in limits}}
+    document["applications"] = []
+    for name in "abcd"[: draw(st.integers(1, most))]:
+        listed = draw(st.lists(st.tuples(st.sampled_from(kinds), amounts(0.5, 4, exact)), min_size=1, max_size=5))
+        application: Document = {"name": name, "release": draw(amounts(0, 4, exact))}
+        application |= {f"{kind}_bandwidth": draw(amounts(0.5, 4, exact)) for kind in ("read", "write")}
+        document["applications"].append(application | {"phases": [{kind: amount} for kind, amount in listed]})
+    return document

@@ -74,14 +74,18 @@ def check_schedule(path: str | Path) -> None:
 
 def save_schedule(path: str | Path, schedule: Schedule) -> None:
     """Write a schedule as CSV or Parquet, by the ending of the name."""
+    save_columns(path, _columns(schedule))
+
+
+def save_columns(path: str | Path, columns: dict[str, list[Any]]) -> None:
+    """Write a table as CSV or Parquet, by the ending of the name; None is an empty cell."""
     check_schedule(path)
-    columns = _columns(schedule)
     if Path(path).suffix.lower() == ".csv":
         write_whole(path, _csv_text(columns).encode())
         return
-    arrow, parquet = _arrow(path)
+    pyarrow, parquet = arrow(path)
     buffer = io.BytesIO()
-    parquet.write_table(arrow.table(columns), buffer, compression="zstd")
+    parquet.write_table(pyarrow.table(columns), buffer, compression="zstd")
     write_whole(path, buffer.getvalue())
 
 
@@ -151,12 +155,12 @@ def _read_csv(path: Path) -> list[tuple[float, str]]:
 
 
 def _read_parquet(path: Path) -> list[tuple[float, str]]:
-    arrow, parquet = _arrow(path)
+    pyarrow, parquet = arrow(path)
     try:
         table = parquet.read_table(path)
     except FileNotFoundError:
         raise InvalidOption(f"{path}: no such file; a plan is what `penstock simulate --schedule` writes") from None
-    except (OSError, ValueError, arrow.ArrowException) as error:
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
         raise InvalidOption(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
     _need_application(table.column_names, path)
     names = table.column("application").to_pylist()
@@ -193,7 +197,8 @@ def _place(value: object, row: int, path: Path) -> float:
     return place
 
 
-def _arrow(path: str | Path) -> tuple[Any, Any]:
+def arrow(path: str | Path) -> tuple[Any, Any]:
+    """The library for Parquet, or a sentence that it is missing."""
     try:
         import pyarrow  # noqa: PLC0415 - only for this kind of file
         import pyarrow.parquet  # noqa: PLC0415

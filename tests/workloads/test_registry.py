@@ -15,7 +15,7 @@ from penstock.workloads.registry import MODULES
 def test_every_generator_is_listed_with_a_rule_a_source_and_its_defaults() -> None:
     listed = {each.name: each for each in generators()}
     assert list(listed) == list(MODULES)
-    assert all(each.rule.endswith(".") and re.match(r"P[1234] §", each.source) for each in listed.values())
+    assert all(each.rule.endswith(".") and re.match(r"P[12345] §", each.source) for each in listed.values())
     defaults = {each.name: each.default for each in listed["synthetic"].parameters}
     assert defaults == {
         "pressure": 1.0, "small": 20, "sigma": 0.5, "noise": 0.5, "horizon": 2e6, "applications": 60, "medium": None,
@@ -23,14 +23,15 @@ def test_every_generator_is_listed_with_a_rule_a_source_and_its_defaults() -> No
 
 
 def test_examples_and_tables_draw_nothing() -> None:
-    assert [each.name for each in generators() if each.seeded] == ["synthetic", "chains", "uniform", "packs", "targets"]
+    seeded = ["synthetic", "chains", "uniform", "packs", "targets", "checkpoints"]
+    assert [each.name for each in generators() if each.seeded] == seeded
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MODULES if kind != "example-2"])
 def test_defaults_make_a_scenario(kind: str) -> None:
     scenario = generate(kind)
-    assert (scenario.window is None) == (kind in {"chains", "uniform", "packs", "tucan", "targets"})
-    assert scenario.platform.bandwidth == (None if kind == "targets" else 1)
+    assert (scenario.window is None) == (kind in {"chains", "uniform", "packs", "tucan", "targets", "checkpoints"})
+    assert scenario.platform.bandwidth == {"targets": None, "checkpoints": 160e9}.get(kind, 1)
     assert scenario.noise == 0
 
 

@@ -21,6 +21,7 @@ from penstock.cli.pack import pack
 from penstock.cli.policies import policies
 from penstock.cli.profiles import profiles
 from penstock.cli.simulate import simulate
+from penstock.cli.size_buffer import size_buffer
 from penstock.errors import PenstockError
 
 app = typer.Typer(
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (demo, simulate, compare, optimum, pack, allocate, profiles, decide, generate, policies):
+for command in (demo, simulate, compare, optimum, pack, allocate, size_buffer, profiles, decide, generate, policies):
     app.command()(command)
 
 

@@ -130,6 +130,12 @@ def nominal_chain(application: Application, scenario: Scenario, reach: float, op
     return _operations(flat, rate)
 
 
+def listed(application: Application, index: int, scenario: Scenario) -> tuple[NDArray[np.int8], Floats]:
+    """All phases of an application that ends, loops unrolled and noise applied: what kind each is, and how much."""
+    flat = _disturbed(_unroll(application, np.ones(3), math.inf), scenario.noise, scenario.seed, index)
+    return flat.kind, flat.amount
+
+
 def _unroll(application: Application, rate: Floats, reach: float) -> _Flat:
     if isinstance(application.phases, Trace):
         return _Flat(application.phases.kind, application.phases.amount, True)

@@ -35,6 +35,7 @@ MODULES = {
     "packs": "penstock.workloads.packs",
     "tucan": "penstock.workloads.tucan",
     "targets": "penstock.workloads.targets",
+    "checkpoints": "penstock.workloads.checkpoints",
 }
 
 BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

@@ -1,0 +1,518 @@
+"""Burst buffers the long way (P5): the literal linear programs, a checker of schedules, and strategy G step by step.
+
+Everything is counted per application as totals since the beginning: bytes it has written or read when every phase runs
+at its own full speed (W_k^∞, R_k^∞), and bytes that have gone to or come from the file system. A buffer holds what was
+written but not yet drained, and what was fetched but not yet read. Takes a valid document with bare numbers, without
+window and noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+from math import inf
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog, nnls
+from scipy.sparse import csr_matrix
+
+from .engine import TOLERANCE, Document, unroll
+
+HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+Limits = tuple[float, float, float]  # B_r, B_w, joint B
+Shares = dict[str, float]
+TOTALS = ("produced", "sent", "fetched", "consumed")
+
+
+def limits_of(document: Document) -> Limits:
+    """B_r, B_w and the joint B; infinite where there is no such limit."""
+    platform = document["platform"]
+    joint, read, write = (platform.get(key) for key in ("bandwidth", "read_bandwidth", "write_bandwidth"))
+    whole = inf if joint is None else float(joint)
+    return whole if read is None else float(read), whole if write is None else float(write), whole
+
+
+def caps_of(document: Document, app: Document) -> tuple[float, float]:
+    """How fast the application itself can read and write; the file system may be slower."""
+    read_limit, write_limit, _ = limits_of(document)
+    node = document["platform"].get("node_bandwidth")
+
+    def cap(direction: str, limit: float) -> float:
+        for own in (app.get(f"{direction}_bandwidth"), app.get("bandwidth")):
+            if own is not None:
+                return float(own)  # not clipped either: it would hide the bursts that the buffer is there for
+        return limit if node is None else (app.get("nodes") or 1) * float(node)
+
+    return cap("read", read_limit), cap("write", write_limit)
+
+
+@dataclass
+class Demand:
+    """What an application asks for at full speed: totals at the times when its pace changes."""
+
+    name: str
+    times: list[float]
+    read: list[float]
+    written: list[float]
+
+    def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """R_k^∞ and W_k^∞ at these times."""
+        return np.interp(times, self.times, self.read), np.interp(times, self.times, self.written)
+
+
+def demands_of(document: Document) -> list[Demand]:
+    """The demand of every application; it runs from the first of its times (release) to the last (C_min)."""
+    demands = []
+    for app in document["applications"]:
+        caps = dict(zip(("read", "write"), caps_of(document, app), strict=True))
+        demand = Demand(app["name"], [float(app.get("release") or 0.0)], [0.0], [0.0])
+        for kind, amount in unroll(app["phases"]):
+            if amount > 0:
+                demand.times.append(demand.times[-1] + (amount if kind == "compute" else amount / caps[kind]))
+                demand.read.append(demand.read[-1] + (amount if kind == "read" else 0.0))
+                demand.written.append(demand.written[-1] + (amount if kind == "write" else 0.0))
+        demands.append(demand)
+    return demands
+
+
+def volume_of(demands: Iterable[Demand]) -> float:
+    """All bytes that will ever move."""
+    return sum(demand.read[-1] + demand.written[-1] for demand in demands)
+
+
+def merged(times: Iterable[float]) -> np.ndarray:
+    """The times in order; what lies within 1e-9 of the span after one that is kept is dropped."""
+    ordered = sorted(times)
+    kept = ordered[:1]
+    for time in ordered:
+        if time - kept[-1] > TOLERANCE * (ordered[-1] - ordered[0]):
+            kept.append(time)
+    return np.array(kept)
+
+
+def events_of(demands: Iterable[Demand]) -> np.ndarray:
+    """Every time at which a pace changes."""
+    return merged(time for demand in demands for time in demand.times)
+
+
+class Program:
+    """The linear program of P5 §6.2 and §6.3, in units of the total volume so that tolerances mean something.
+
+    Columns: for each application the total sent to the file system at each event, then the total fetched from it; then
+    S_k for each application; then S. What is fetched before the first event is free: there was all the time before.
+    """
+
+    def __init__(self, document: Document, partition: str) -> None:
+        self.demands = demands_of(document)
+        self.apps = range(len(self.demands))
+        self.events = events_of(self.demands)
+        self.unit = volume_of(self.demands) or 1.0
+        self.curves = [[curve / self.unit for curve in demand.at(self.events)] for demand in self.demands]
+        self.size = (2 * len(self.events) + 1) * len(self.apps)
+        self.rows: list[dict[int, float]] = []
+        self.room: list[float] = []
+        self.limit_flows(limits_of(document))
+        (self.share_statically if partition == "static" else self.share_dynamically)()
+
+    def sent(self, k: int, event: int) -> int:
+        """The column of w_k at an event."""
+        return 2 * k * len(self.events) + event
+
+    def fetched(self, k: int, event: int) -> int:
+        """The column of r_k at an event."""
+        return (2 * k + 1) * len(self.events) + event
+
+    def share(self, k: int) -> int:
+        """The column of S_k."""
+        return self.size - len(self.apps) + k
+
+    def need(self, row: dict[int, float], room: float) -> None:
+        """Add the constraint row · columns ≤ room."""
+        self.rows.append(row)
+        self.room.append(room)
+
+    def limit_flows(self, limits: Limits) -> None:
+        """Totals never fall, and no interval carries more than the limits allow."""
+        for event, seconds in enumerate(np.diff(self.events)):
+            steps = [
+                [{column(k, event + 1): 1.0, column(k, event): -1.0} for k in self.apps]
+                for column in (self.fetched, self.sent)
+            ]
+            for step in chain(*steps):
+                self.need({column: -sign for column, sign in step.items()}, 0.0)
+            for limit, carried in zip(limits, (steps[0], steps[1], steps[0] + steps[1]), strict=True):
+                if limit < inf:
+                    self.need(dict(chain(*(step.items() for step in carried))), limit * seconds / self.unit)
+
+    def need_space(self, holding: Iterable[int], event: int, space: dict[int, float]) -> None:
+        """What these applications hold at an event fits into `space`, given with its signs on the left side."""
+        row, known = dict(space), 0.0
+        for k in holding:
+            row |= {self.sent(k, event): -1.0, self.fetched(k, event): 1.0}
+            known += self.curves[k][1][event] - self.curves[k][0][event]
+        self.need(row, -known)
+
+    def share_dynamically(self) -> None:
+        """Only the sum of what is held counts."""
+        for event in range(len(self.events)):
+            self.need_space(self.apps, event, {self.size: -1.0})
+
+    def share_statically(self) -> None:
+        """Each interval pays S_k for those that run in it and, at both its ends, what the others hold."""
+        ends = [[int(np.argmin(abs(self.events - time))) for time in (d.times[0], d.times[-1])] for d in self.demands]
+        for k, (first, last) in enumerate(ends):
+            for event in range(first, last + 1):
+                self.need_space([k], event, {self.share(k): -1.0})
+        for interval in range(len(self.events) - 1):
+            # Before and after its run an application is charged what it holds, which is linear in the interval, and not
+            # the larger of the two ends: one that drains hands its space over to one that stages in.
+            running = [k for k, (first, last) in enumerate(ends) if first <= interval < last]
+            for event in (interval, interval + 1):
+                paid = {self.share(k): 1.0 for k in running} | {self.size: -1.0}
+                self.need_space(set(self.apps) - set(running), event, paid)
+
+    def matrix(self) -> csr_matrix:
+        """All rows."""
+        cells = [(i, column, value) for i, row in enumerate(self.rows) for column, value in row.items()]
+        at, columns, values = zip(*cells, strict=True)
+        return csr_matrix((values, (at, columns)), shape=(len(self.rows), self.size + 1))
+
+    def bounds(self) -> list[tuple[float, float]]:
+        """Nothing is sent before it is written, all is fetched when it is read; no buffer exceeds all there is."""
+        pairs: list[tuple[float, float]] = []
+        for read, written in self.curves:
+            pairs += [(0.0, high) for high in written] + [(low, read[-1]) for low in read]
+        return pairs + [(0.0, 1.0)] * (len(self.apps) + 1)
+
+
+def literal_lp(document: Document, partition: str) -> Document:
+    """Size, shares, schedule and the size below which, as the dual proves, nothing will do; small instances only.
+
+    Always feasible: everything may be fetched before the first event and sent after the last.
+    """
+    if partition == "isolated":
+        alone = {
+            app["name"]: literal_lp(document | {"applications": [app]}, "dynamic") for app in document["applications"]
+        }
+        largest = max(alone.values(), key=lambda found: found["size"])
+        return largest | {"partition": partition, "shares": {name: found["size"] for name, found in alone.items()}}
+    program = Program(document, partition)
+    rows, room, bounds = program.matrix(), np.array(program.room), np.array(program.bounds())
+    cost = np.zeros(program.size + 1)
+    cost[program.size] = 1.0
+    result = linprog(cost, A_ub=rows, b_ub=room, bounds=bounds, method="highs-ds", options=HIGHS)
+    assert result.status == 0, result.message
+    # Any multipliers ≤ 0 of the rows prove a bound, however they were found.
+    prices = np.minimum(result.ineqlin.marginals, 0.0)
+    reduced = cost - rows.T @ prices
+    proved = room @ prices + np.minimum(reduced * bounds[:, 0], reduced * bounds[:, 1]).sum()
+    names = [demand.name for demand in program.demands]
+    *totals, shares = np.split(result.x[:-1] * program.unit, np.arange(1, 2 * len(names) + 1) * len(program.events))
+    schedule = {
+        "events": program.events.tolist(),
+        "before": {name: float(read[0]) for name, read in zip(names, totals[1::2], strict=True)},
+        "written": {name: np.diff(sent).tolist() for name, sent in zip(names, totals[::2], strict=True)},
+        "read": {name: np.diff(read).tolist() for name, read in zip(names, totals[1::2], strict=True)},
+    }
+    found = {"partition": partition, "size": float(result.fun) * program.unit, "certificate": proved * program.unit}
+    # Without fixed shares what each one holds is an accident of the solver's path.
+    fixed = dict(zip(names, shares.tolist(), strict=True)) if partition == "static" else {}
+    return found | {"shares": fixed, "schedule": schedule}
+
+
+def fairest_shares(document: Document, size: float) -> Shares:
+    """The S_k with the least Σ S_k² that a buffer of this size allows, by cuts.
+
+    How far every row must give way for some S_k is convex in them, with its slope in the multipliers: a cut. The point
+    nearest to 0 that satisfies all cuts is one non-negative least-squares problem.
+    """
+    program = Program(document, "static")
+    rows, first = program.matrix(), program.share(0)
+    flows, shared = rows[:, :first], rows[:, first : program.size].toarray()
+    room = np.array(program.room) - rows[:, program.size].toarray()[:, 0] * (size / program.unit)
+    elastic = csr_matrix(np.hstack([flows.toarray(), -np.ones((len(room), 1))]))
+    bounds = [*program.bounds()[:first], (0.0, None)]
+    cost = np.append(np.zeros(first), 1.0)
+    shares = np.zeros(len(program.demands))
+    cuts: list[np.ndarray] = []
+    heights: list[float] = []
+    for _ in range(500):
+        result = linprog(cost, A_ub=elastic, b_ub=room - shared @ shares, bounds=bounds, options=HIGHS)
+        assert result.status == 0, result.message
+        if result.fun <= 1e-10:
+            return {d.name: float(s) * program.unit for d, s in zip(program.demands, shares, strict=True)}
+        gain = shared.T @ result.ineqlin.marginals  # by how much one more unit of each share helps
+        cuts.append(gain)
+        heights.append(result.fun + gain @ shares)
+        shares = nearest_to_zero(np.array(cuts), np.array(heights))
+    raise AssertionError("the cuts do not settle")
+
+
+def nearest_to_zero(cuts: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """The shortest x with cuts · x ≥ heights (Lawson and Hanson, least distance programming)."""
+    stacked = np.vstack([cuts.T, heights])
+    target = np.append(np.zeros(cuts.shape[1]), 1.0)
+    weights, _ = nnls(stacked, target, maxiter=10000)
+    rest = stacked @ weights - target
+    return np.asarray(-rest[:-1] / rest[-1])
+
+
+def verify(document: Document, schedule: Document, sizes: Document, tolerance: float = 1e-7) -> list[str]:
+    """Every constraint that the schedule breaks, in words; `tolerance` is relative to the total volume.
+
+    A schedule has `events`, bytes fetched `before` the first, and bytes `written` and `read` between events, spread
+    evenly. Its events need not be those of the demands: all is looked at where either may bend.
+    """
+    demands = demands_of(document)
+    slack = tolerance * volume_of(demands)
+    own = np.array(schedule["events"], dtype=float)
+    times = merged([*own, *events_of(demands)])
+    broken: list[str] = []
+
+    def expect(rule: str, excess: np.ndarray, where: np.ndarray) -> None:
+        pairs = zip(where, excess, strict=True)
+        broken.extend(f"{rule} at {time:.6g}: {over:.6g} too much" for time, over in pairs if over > slack)
+
+    moved = {"read": np.zeros(len(times)), "write": np.zeros(len(times))}
+    usage = {}
+    for demand in demands:
+        read, written = demand.at(times)
+        totals = {}
+        for kind, amounts, start in (("read", "read", schedule["before"][demand.name]), ("write", "written", 0.0)):
+            given = np.array(schedule[amounts][demand.name], dtype=float)
+            expect(f"{demand.name}: {amounts} falls", -np.append(start, given), own)
+            totals[kind] = np.interp(times, own, np.cumsum(np.append(start, given)))
+            moved[kind] += totals[kind]
+        expect(f"{demand.name}: sent before written", totals["write"] - written, times)
+        expect(f"{demand.name}: read before fetched", read - totals["read"], times)
+        expect(f"{demand.name}: fetched more than it reads", totals["read"] - read[-1], times)
+        usage[demand.name] = written - totals["write"] + totals["read"] - read
+    carried = {"B_r": moved["read"], "B_w": moved["write"], "B": moved["read"] + moved["write"]}
+    for (rule, total), limit in zip(carried.items(), limits_of(document), strict=True):
+        if limit < inf:
+            expect(rule, np.diff(total) - limit * np.diff(times), times[:-1])
+    for rule, excess, where in over_size(demands, usage, times, sizes):
+        expect(rule, excess, where)
+    return broken
+
+
+def over_size(
+    demands: list[Demand], usage: dict[str, np.ndarray], times: np.ndarray, sizes: Document
+) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """By how much buffers overflow, under the partition that `sizes` names."""
+    if sizes["partition"] == "dynamic":
+        return [("S", sum(usage.values()) - sizes["size"], times)]
+    shares, checks = sizes["shares"], []
+    taken = np.zeros((2, len(times) - 1))  # at the two ends of each interval
+    middle = (times[:-1] + times[1:]) / 2
+    for demand in demands:
+        held, share = usage[demand.name], shares[demand.name]
+        grain = TOLERANCE * (times[-1] - times[0])
+        inside = (times >= demand.times[0] - grain) & (times <= demand.times[-1] + grain)
+        checks.append((f"{demand.name}: S_k", held[inside] - share, times[inside]))
+        runs = (middle > demand.times[0]) & (middle < demand.times[-1])
+        taken += np.where(runs, share, np.array([held[:-1], held[1:]]))
+    return [*checks, ("S", taken.max(axis=0) - sizes["size"], times[:-1])]
+
+
+@dataclass
+class Flow:
+    """Bytes per second between one buffer and the file system; `under`: never faster than that other flow."""
+
+    kind: str
+    cap: float
+    under: Flow | None = None
+    rate: float | None = None
+
+
+def fill(flows: list[Flow], limits: Limits) -> None:
+    """Raise all rates together; a flow stops at its cap, at the flow it must stay under, or when a limit is reached."""
+    groups = [{"read"}, {"write"}, {"read", "write"}]
+    while rising := [flow for flow in flows if flow.rate is None]:
+        bounds = {id(flow): flow.cap for flow in rising}
+        for limit, kinds in zip(limits, groups, strict=True):
+            members = [flow for flow in rising if flow.kind in kinds]
+            spent = sum(flow.rate for flow in flows if flow.kind in kinds and flow.rate is not None)
+            for flow in members:
+                bounds[id(flow)] = min(bounds[id(flow)], max(0.0, limit - spent) / len(members))
+        level = min(bounds.values())
+        for flow in rising:
+            if bounds[id(flow)] <= level:
+                flow.rate = level
+        # What a flow may not take because of the one above it is left to the others, as with any other cap.
+        for flow in rising:
+            if flow.rate is None and flow.under is not None and flow.under.rate is not None:
+                flow.rate = flow.under.rate
+
+
+@dataclass
+class Job:
+    """One application under G: away, compute, read, write or done, and totals of all bytes it has moved so far."""
+
+    name: str
+    caps: tuple[float, float]
+    space: float
+    phases: list[tuple[str, float]]
+    until: float  # when the compute ends or it is released
+    doing: str = "away"
+    goal: float = 0.0  # the total at which the read or write under way ends
+    horizon: float = 0.0  # the total at the end of the first read phase not yet started: no fetching beyond
+    produced: float = 0.0
+    sent: float = 0.0
+    fetched: float = 0.0
+    consumed: float = 0.0
+    full: bool = False
+    rates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(TOTALS, 0.0))
+    completion: float | None = None
+
+    def __post_init__(self) -> None:
+        self.full = self.space == 0
+        self.horizon = self.next_read()
+
+    def next_read(self) -> float:
+        return next((amount for kind, amount in self.phases if kind == "read"), 0.0)
+
+    def advance(self, now: float) -> None:
+        """Enter the next phase, or complete."""
+        self.rates |= {"produced": 0.0, "consumed": 0.0}
+        if not self.phases:
+            self.doing, self.completion = "done", now
+            return
+        self.doing, amount = self.phases.pop(0)
+        if self.doing == "compute":
+            self.until = now + amount
+        elif self.doing == "write":
+            self.goal = self.produced + amount
+        else:
+            self.goal = self.consumed + amount
+            self.horizon += self.next_read()
+
+    def flows(self) -> list[Flow]:
+        """What it asks of the file system now.
+
+        One flow each way, whoever needs the bytes. While it reads, what is taken out makes at least as much room as is
+        fetched, so that a full buffer stops nothing; when the phase under way is all fetched, the next one follows.
+        After completion it drains with the same cap and the same right to a part.
+        """
+        flows = []
+        if self.doing == "write" or self.produced > self.sent:
+            flows.append(Flow("write", self.caps[1]))
+        if self.fetched < self.horizon:
+            if self.doing == "read" or not self.full:
+                flows.append(Flow("read", self.caps[0]))
+            elif self.doing != "write" and flows:
+                flows.append(Flow("read", self.caps[0], under=flows[0]))
+        return flows
+
+    def decide(self, flows: list[Flow]) -> None:
+        """Set the pace of all four totals from the rates granted."""
+        granted = {flow.kind: flow.rate or 0.0 for flow in flows}
+        read, write = granted.get("read", 0.0), granted.get("write", 0.0)
+        produced = 0.0 if self.doing != "write" else write if self.full else self.caps[1]
+        consumed = 0.0 if self.doing != "read" else self.caps[0] if self.fetched > self.consumed else read
+        self.rates = {"produced": produced, "sent": write, "fetched": read, "consumed": consumed}
+
+    def transitions(self) -> list[tuple[float, float, Callable[[float], None]]]:
+        """All that will happen to its bytes as things stand: what is missing, how fast that shrinks, what then."""
+        rates, found = self.rates, []
+        if self.doing in ("read", "write"):
+            total = "consumed" if self.doing == "read" else "produced"
+            found.append((self.goal - getattr(self, total), rates[total], lambda now: self.reach(total, now)))
+        if self.doing != "write" and self.produced > self.sent:
+            found.append((self.produced - self.sent, rates["sent"], lambda _: setattr(self, "sent", self.produced)))
+        if self.fetched < self.horizon:
+            missing = self.horizon - self.fetched
+            found.append((missing, rates["fetched"], lambda _: setattr(self, "fetched", self.horizon)))
+        if self.doing == "read" and self.fetched > self.consumed:
+            shrinks = rates["consumed"] - rates["fetched"]
+            found.append((self.fetched - self.consumed, shrinks, lambda _: setattr(self, "consumed", self.fetched)))
+        if not self.full:
+            room = self.space - (self.produced - self.sent) - (self.fetched - self.consumed)
+            found.append((room, self.filling(), lambda _: setattr(self, "full", True)))
+        return [transition for transition in found if transition[1] > 0]
+
+    def filling(self) -> float:
+        """How fast the buffer fills."""
+        return (self.rates["produced"] - self.rates["sent"]) + (self.rates["fetched"] - self.rates["consumed"])
+
+    def reach(self, total: str, now: float) -> None:
+        """End the read or write under way; rounding must leave no bytes in the buffer that were never there."""
+        other = "fetched" if total == "consumed" else "sent"
+        if getattr(self, other) == getattr(self, total):
+            setattr(self, other, self.goal)
+        setattr(self, total, self.goal)
+        self.sent, self.fetched = min(self.sent, self.produced), max(self.fetched, self.consumed)
+        self.advance(now)
+
+    def settle(self, now: float) -> bool:
+        """Apply one thing that is due at this instant; whether there was one."""
+        slack = TOLERANCE * now
+        if self.doing in ("away", "compute") and self.until <= now + slack:
+            self.advance(now)
+            return True
+        for missing, pace, then in self.transitions():
+            if missing <= pace * slack:
+                then(now)
+                return True
+        return False
+
+    def due(self, now: float) -> list[float]:
+        """When something happens to it, as things stand."""
+        times = [self.until] if self.doing in ("away", "compute") else []
+        return times + [now + missing / pace for missing, pace, _ in self.transitions()]
+
+    def move(self, seconds: float) -> None:
+        """Let the bytes flow."""
+        self.full = self.space == 0 or (self.full and self.filling() >= 0)
+        for total, rate in self.rates.items():
+            setattr(self, total, getattr(self, total) + rate * seconds)
+
+
+def simulate_greedy(document: Document, capacity: float, shares: Shares) -> Document:
+    """Run strategy G; `shares` are fractions S_k/S, so that an application has capacity · share of buffer.
+
+    They may add up to more than 1, because those of jobs that follow each other never count together. Goes on until
+    every buffer is drained. `contents` holds (time, output held, input held) by application.
+    """
+    limits, demands = limits_of(document), demands_of(document)
+    jobs = []
+    for app in document["applications"]:
+        space = capacity * shares[app["name"]] if shares[app["name"]] else 0.0
+        phases = [(kind, float(amount)) for kind, amount in unroll(app["phases"]) if amount > 0]
+        jobs.append(Job(app["name"], caps_of(document, app), space, phases, float(app.get("release") or 0.0)))
+    now, contents = 0.0, []
+    while True:
+        while any([job.settle(now) for job in jobs]):
+            pass
+        output = {job.name: job.produced - job.sent for job in jobs}
+        contents.append((now, output, {job.name: job.fetched - job.consumed for job in jobs}))
+        asked = [job.flows() for job in jobs]
+        fill([flow for flows in asked for flow in flows], limits)
+        for job, flows in zip(jobs, asked, strict=True):
+            job.decide(flows)
+        times = [time for job in jobs for time in job.due(now)]
+        if not times:
+            break
+        then = max(now, min(times))
+        for job in jobs:
+            job.move(then - now)
+        now = then
+    assert all(job.completion is not None for job in jobs), "someone waits for ever"
+    return measure(jobs, demands) | {"contents": contents}
+
+
+def measure(jobs: list[Job], demands: list[Demand]) -> dict[str, Any]:
+    """Completions, stretches and the bytes moved in all."""
+    stretch = {
+        job.name: ((job.completion or 0.0) - d.times[0]) / (d.times[-1] - d.times[0])
+        for job, d in zip(jobs, demands, strict=True)
+    }
+    return {
+        "completion": {job.name: job.completion for job in jobs},
+        "stretch": stretch,
+        "max_stretch": max(stretch.values()),
+        "mean_stretch": sum(stretch.values()) / len(stretch),
+        "moved": {total: sum(getattr(job, total) for job in jobs) for total in TOTALS},
+    }

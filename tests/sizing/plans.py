@@ -1,0 +1,58 @@
+"""What tests of sizing share: a scenario by hand, and our schedules in the form that the reference checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock.model import Scenario
+from penstock.sizing import Schedule, Sizing, size_buffer
+from penstock.sizing.traffic import Traffic
+
+Document = dict[str, Any]
+ONE_EACH = {"read_bandwidth": 1, "write_bandwidth": 1}
+TOGETHER = {"bandwidth": 1}
+
+
+def app(name: str, *phases: tuple[str, float], **more: float) -> Document:
+    return {"name": name, "phases": [dict([phase]) for phase in phases], **more}
+
+
+def document(platform: Document, *apps: Document) -> Document:
+    return {"version": 1, "platform": platform, "applications": list(apps)}
+
+
+def traffic_of(plain: Document) -> Traffic:
+    return Traffic(Scenario.from_document(plain))
+
+
+def sized(plain: Document, partition: str) -> Sizing:
+    return size_buffer(Scenario.from_document(plain), partition)
+
+
+def volume(plain: Document) -> float:
+    return float(traffic_of(plain).volume.sum()) or 1.0
+
+
+def for_reference(schedule: Schedule, traffic: Traffic) -> Document:
+    """Amounts by application and interval; what leaves after the last event is nobody's business there."""
+    events = traffic.events
+    moved = np.zeros((2, len(traffic.names), events.size - 1))
+    before = np.zeros(len(traffic.names))
+    for row in range(schedule.amount.size):
+        owner, way = schedule.application[row], int(schedule.reading[row])
+        if np.isneginf(schedule.start[row]):
+            assert way == 1
+            before[owner] += schedule.amount[row]
+        elif np.isfinite(schedule.end[row]):
+            interval = int(np.searchsorted(events, schedule.start[row]))
+            assert (schedule.start[row], schedule.end[row]) == (events[interval], events[interval + 1])
+            moved[way, owner, interval] += schedule.amount[row]
+    named = dict(enumerate(traffic.names))
+    return {
+        "events": events.tolist(),
+        "before": {name: float(before[index]) for index, name in named.items()},
+        "written": {name: moved[0, index].tolist() for index, name in named.items()},
+        "read": {name: moved[1, index].tolist() for index, name in named.items()},
+    }
