@@ -23,7 +23,7 @@ def test_every_generator_is_listed_with_a_rule_a_source_and_its_defaults() -> No
 
 
 def test_examples_and_tables_draw_nothing() -> None:
-    seeded = ["synthetic", "chains", "uniform", "packs", "targets", "checkpoints"]
+    seeded = ["synthetic", "chains", "uniform", "packs", "targets", "checkpoints", "apex-nersc", "apex-trilab"]
     assert [each.name for each in generators() if each.seeded] == seeded
 
 
@@ -31,7 +31,8 @@ def test_examples_and_tables_draw_nothing() -> None:
 def test_defaults_make_a_scenario(kind: str) -> None:
     scenario = generate(kind)
     assert (scenario.window is None) == (kind in {"chains", "uniform", "packs", "tucan", "targets", "checkpoints"})
-    assert scenario.platform.bandwidth == {"targets": None, "checkpoints": 160e9}.get(kind, 1)
+    real = dict.fromkeys(("checkpoints", "apex-nersc", "apex-trilab"), 160e9)
+    assert scenario.platform.bandwidth == {"targets": None, **real}.get(kind, 1)
     assert scenario.noise == 0
 
 

@@ -12,6 +12,7 @@ import sys
 import typer
 
 from penstock.cli.allocate import allocate
+from penstock.cli.campaign import campaign
 from penstock.cli.compare import compare
 from penstock.cli.decide import decide
 from penstock.cli.demo import demo
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 for command in (demo, simulate, compare, optimum, pack, allocate, size_buffer, profiles, decide, generate, policies):
     app.command()(command)
+app.add_typer(campaign)
 
 
 def _show_version(asked: bool) -> None:

@@ -36,6 +36,8 @@ MODULES = {
     "tucan": "penstock.workloads.tucan",
     "targets": "penstock.workloads.targets",
     "checkpoints": "penstock.workloads.checkpoints",
+    "apex-nersc": "penstock.workloads.apex",
+    "apex-trilab": "penstock.workloads.apex",
 }
 
 BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

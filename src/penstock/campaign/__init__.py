@@ -1,0 +1,52 @@
+"""Campaigns: many workloads under many plans, run anywhere, kept in Parquet, and compared with their noise.
+
+A *run* is one workload (kind, settings, seed) under one plan. It has a key, the hash of all that decides its result, so
+that a campaign that was interrupted or extended runs only what is missing.
+
+    document   the YAML file                        source, plan   what it asks for, made exact
+    units      a scenario and its missing plans     perform        from a unit to rows of results
+    executor   where units are performed            store          the directory of results
+    runner     all of these together                statistics, summary    what the results say
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.campaign.document import Campaign, load_campaign
+    from penstock.campaign.merge import merge
+    from penstock.campaign.results import Results, read_results
+    from penstock.campaign.runner import Report, run_campaign
+    from penstock.campaign.summary import Entry, summarise
+
+_HOME = {
+    "Campaign": "document",
+    "Entry": "summary",
+    "Report": "runner",
+    "Results": "results",
+    "load_campaign": "document",
+    "merge": "merge",
+    "read_results": "results",
+    "run_campaign": "runner",
+    "summarise": "summary",
+}
+
+__all__ = [
+    "Campaign",
+    "Entry",
+    "Report",
+    "Results",
+    "load_campaign",
+    "merge",
+    "read_results",
+    "run_campaign",
+    "summarise",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'penstock.campaign' has no attribute {name!r}")
+    return getattr(import_module(f"penstock.campaign.{_HOME[name]}"), name)

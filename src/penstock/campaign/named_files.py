@@ -1,0 +1,42 @@
+"""Files that a campaign names: found beside it, given to workers by their full path, and hashed by what is in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from penstock.campaign.canonical import file_digest
+
+_POLICY = re.compile(r"(.+?\.py)((?::\w+)?(?:\(.*\))?)")  # file.py:function(parameter=value)
+
+
+def full_path(text: str, folder: Path) -> str:
+    """The same text with the full path, if it names a file beside the campaign or a policy in one."""
+    file, rest = _split(text)
+    found = folder / file
+    return f"{found.resolve()}{rest}" if _is_file(found) else text
+
+
+def hashed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values, a file by its content: a run is another if the file is, wherever it lies."""
+    return {name: _content(value) if isinstance(value, str) else value for name, value in values.items()}
+
+
+def _content(text: str) -> str:
+    file, rest = _split(text)
+    path = Path(file)
+    return f"{file_digest(path)}{rest}" if path.is_absolute() and _is_file(path) else text
+
+
+def _split(text: str) -> tuple[str, str]:
+    match = _POLICY.fullmatch(text)
+    return (match[1], match[2]) if match else (text, "")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -1,0 +1,106 @@
+"""A plan: a task with its options, as a campaign names and as a run hashes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from penstock.campaign.canonical import canonical
+from penstock.campaign.grid import points
+from penstock.campaign.named_files import full_path, hashed
+from penstock.campaign.tasks import Task, find_task
+from penstock.errors import PenstockError
+from penstock.model.problems import Locate, explain, place, refuse
+from penstock.model.problems import Path as Place
+from penstock.model.record import Record
+from penstock.model.units import shown
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done with every scenario."""
+
+    label: str
+    task: str
+    options: Record
+
+    @property
+    def identity(self) -> str:
+        """The same for plans that do the same."""
+        return canonical({"task": self.task, "options": hashed(self.options.model_dump())})
+
+    @property
+    def command(self) -> list[str]:
+        """The command that does the same with a scenario file, without the file."""
+        words = [self.task]
+        for name, value in self.options.model_dump().items():
+            if not self.options.is_default(name):
+                flag = f"--{name.replace('_', '-')}"
+                words += [flag] if value is True else [flag, f"{value}"]
+        return words
+
+
+def plans_of(documents: tuple[Any, ...], folder: Path, locate: Locate) -> tuple[Plan, ...]:
+    """All plans that a campaign lists; a list of values stands for as many plans."""
+    found: dict[str, Plan] = {}
+    identities: dict[str, Place] = {}
+    for index, document in enumerate(documents):
+        where: Place = ("plans", index)
+        for plan in _plans(document, folder, locate, where):
+            if plan.label in found:
+                refuse(locate, where, f"gives the plan {plan.label!r} again; every plan has a label of its own")
+            if (same := identities.setdefault(plan.identity, where)) != where:
+                refuse(locate, where, f"asks for the same as {place(same)}; leave one of them out")
+            found[plan.label] = plan
+    return tuple(found.values())
+
+
+def _plans(document: Any, folder: Path, locate: Locate, where: Place) -> Iterator[Plan]:
+    if isinstance(document, str):
+        document = {"sharing": document}
+    if not isinstance(document, Mapping):
+        refuse(locate, where, f"is {shown(document)}; a plan is the name of a sharing policy, or a mapping of options")
+    options = {str(name): value for name, value in document.items() if name not in ("task", "label")}
+    label = document.get("label")
+    task = _checked(locate, (*where, "task"), lambda: find_task(document.get("task", "simulate")))
+    if label is not None and (not isinstance(label, str) or not label.isprintable() or not label):
+        refuse(locate, (*where, "label"), f"is {shown(label)}; a label is printable text, not empty")
+    for name, value in options.items():
+        if isinstance(value, list) and not value:
+            refuse(locate, (*where, name), "is an empty list; a grid needs at least one value")
+    several = any(isinstance(value, list) and len(value) > 1 for value in options.values())
+    for given in points(options):
+        yield _plan(task, given, label, several, folder, locate, where)
+
+
+def _plan(
+    task: Task, given: dict[str, Any], label: str | None, several: bool, folder: Path, locate: Locate, where: Place
+) -> Plan:
+    full = {name: full_path(value, folder) if isinstance(value, str) else value for name, value in given.items()}
+    try:
+        options = task.options.model_validate(full)
+    except ValidationError as error:
+        raise explain(error, task.options, lambda path: locate((*where, *path)), whole=place(where)) from None
+    _checked(locate, where, lambda: task.check(options))
+    default = _default_label(task, given)
+    return Plan(default if label is None else f"{label}: {default}" if several else label, task.name, options)
+
+
+def _default_label(task: Task, given: dict[str, Any]) -> str:
+    """The policy of a plain simulation; else the task and the options that were given, as policies are written."""
+    if task.name == "simulate":
+        return str(given["sharing"])
+    chosen = ", ".join(f"{name}={value}" for name, value in given.items())
+    return f"{task.name}({chosen})" if chosen else task.name
+
+
+def _checked(locate: Locate, where: Place, find: Any) -> Any:
+    """What `find` gives; what it refuses, with the place."""
+    try:
+        return find()
+    except PenstockError as error:
+        raise type(error)(f"{locate(where)}: {place(where)}: {error}") from None

@@ -1,0 +1,50 @@
+"""Rows of results as Parquet: the columns, how a batch becomes bytes, and bytes that are the same for the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.campaign.document import Campaign
+from penstock.campaign.perform import Row
+from penstock.campaign.tasks import find_task
+
+PROVENANCE = ("scenario_hash", "versions", "error", "reproducer")
+CLOCK = ("seconds", "elapsed")  # never the same twice, so they are kept apart from results
+
+
+def versions() -> str:
+    """What the numbers depend on besides the campaign."""
+    return ", ".join(f"{name} {version(name)}" for name in ("penstock", "numpy", "numba"))
+
+
+def schema_of(campaign: Campaign) -> Any:
+    """The columns that runs of a campaign have."""
+    tasks = [find_task(name) for name in dict.fromkeys(plan.task for plan in campaign.plans)]
+    single = dict.fromkeys(metric.name for task in tasks for metric in task.metrics)
+    fields = [("key", pa.string()), *((name, pa.float64()) for name in single)]
+    fields += [(name, pa.list_(pa.float64())) for name in campaign.keep]
+    fields += [(name, pa.float64()) for name in CLOCK]
+    return pa.schema([*fields, *((name, pa.string()) for name in PROVENANCE)])
+
+
+def table_of(rows: Sequence[Row], schema: Any) -> Any:
+    """A batch of rows; a metric that a run does not have is empty."""
+    plain = {"versions": [versions()] * len(rows)}
+    for name in ("key", *CLOCK, "scenario_hash", "error", "reproducer"):
+        plain[name] = [getattr(row, name) for row in rows]
+    columns = [plain[name] if name in plain else [row.metrics.get(name) for row in rows] for name in schema.names]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def parquet_bytes(table: Any) -> bytes:
+    """A table as a Parquet file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    content: bytes = sink.getvalue().to_pybytes()
+    return content

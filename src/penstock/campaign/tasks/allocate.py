@@ -1,0 +1,56 @@
+"""Storage targets for every application: as `penstock allocate`. What is drawn at random comes from the run's seed."""
+
+from __future__ import annotations
+
+from penstock import allocation, placement
+from penstock.campaign.case import Case
+from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.model.record import Name, Record, Share
+from penstock.sharing import find
+from penstock.targets import allocate
+
+METRICS = (
+    Metric("mean_io_slowdown", best=-1, main=True),
+    Metric("machine_idletime", best=-1, main=True),
+    Metric("load", main=True),
+    Metric("least_load"),
+    Metric("imbalance", best=-1),
+    Metric("interval"),
+    Metric("events"),
+)
+LISTS = ("count", "io_slowdown", "rho_io", "rho_con", "stress", "io_seconds", "moved", "compute_done")
+
+
+class Allocate(Record):
+    """Which policies, and what they are told."""
+
+    allocation: Name = "tcpu"
+    placement: Name = "greedy-clairvoyant"
+    sharing: Name = "fair-share"
+    knowledge: Name = "exact"
+    error: Share = 0.0
+
+
+def run(case: Case, options: Allocate) -> Values:
+    """All metrics of one pair of policies."""
+    found = allocate(
+        case.scenario,
+        options.allocation,
+        options.placement,
+        sharing=options.sharing,
+        knowledge=options.knowledge,
+        error=options.error,
+        seed=case.seed,
+    )
+    lists = {name: [getattr(each, name) for each in found.applications] for name in LISTS}
+    return {**values_of(found, METRICS), **lists}
+
+
+def check(options: Allocate) -> None:
+    """Refuse unknown policies."""
+    allocation.find(options.allocation)
+    placement.find(options.placement)
+    find(options.sharing)
+
+
+TASK = Task("allocate", Allocate, METRICS, LISTS, run, check)

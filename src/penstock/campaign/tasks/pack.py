@@ -1,0 +1,75 @@
+"""Jobs in packs on I/O nodes: as `penstock pack`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from penstock.campaign.case import Case
+from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.model.record import Count, Name, Record
+from penstock.model.units import Refusal, shown
+from penstock.packing import pack
+from penstock.sharing import find
+
+METRICS = (
+    Metric("makespan", best=-1, bounds=("bound",), main=True),
+    Metric("mean_pack_max_stretch", best=-1, main=True),
+    Metric("max_stretch", best=-1, main=True),
+    Metric("mean_stretch", best=-1, main=True),
+    Metric("exec", best=1),
+    Metric("delay", best=-1),
+    Metric("idle", best=-1),
+    Metric("alpha"),
+    Metric("bound"),
+)
+COUNT = Metric("packs")
+LISTS = ("start", "end", "stretch")
+
+
+def _sensitivity(value: object) -> object:
+    """A number where it is one, so that 1 and "1" are the same run."""
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else 0.0
+    except ValueError:
+        number = 0.0
+    if value is None or value == "alpha" or number > 0.0:
+        return number or value
+    raise Refusal(f"is {shown(value)}; accepted is a number above 0, inf (first-fit) or alpha")
+
+
+def _flag(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    raise Refusal(f"is {shown(value)}; accepted: true, false")
+
+
+class Pack(Record):
+    """How to map, and who shares how on an I/O node."""
+
+    sensitivity: Annotated[float | str | None, BeforeValidator(_sensitivity)] = None
+    io_nodes: Count | None = None
+    sharing: Name = "list-fifo"
+    backfill: Annotated[bool, BeforeValidator(_flag)] = False
+
+
+def run(case: Case, options: Pack) -> Values:
+    """All metrics of one packing, and how many packs it has."""
+    found = pack(
+        case.scenario,
+        options.sensitivity,
+        io_nodes=options.io_nodes,
+        sharing=options.sharing,
+        backfill=options.backfill,
+    )
+    lists = {name: [getattr(job, name) for job in found.jobs] for name in LISTS}
+    return {**values_of(found, METRICS), "packs": float(len(found.packs)), **lists}
+
+
+def check(options: Pack) -> None:
+    """Refuse an unknown policy."""
+    find(options.sharing)
+
+
+TASK = Task("pack", Pack, (*METRICS, COUNT), LISTS, run, check)

@@ -1,0 +1,49 @@
+"""One sharing policy: as `penstock simulate`."""
+
+from __future__ import annotations
+
+from penstock.campaign.case import Case
+from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.metrics.measure import Study
+from penstock.model.record import Name, Record
+from penstock.runs import _simulate as simulate_study
+from penstock.sharing import find
+
+METRICS = (
+    Metric("min_yield", best=1, bounds=("bound_min_yield", "bound_interval"), main=True),
+    Metric("efficiency", best=1, main=True),
+    Metric("utilization", best=1, main=True),
+    Metric("makespan", best=-1, main=True),
+    Metric("max_stretch", best=-1, main=True),
+    Metric("mean_stretch", best=-1),
+    Metric("distance_to_bound", best=-1),
+    Metric("bound_min_yield"),
+    Metric("bound_interval"),
+    Metric("pressure"),
+    Metric("io_weight"),
+    Metric("end"),
+    Metric("events"),
+)
+LISTS = ("yield", "completion", "stretch", "compute_done", "transferred")
+
+
+class Simulate(Record):
+    """Which policy."""
+
+    sharing: Name
+
+
+def run(case: Case, options: Simulate) -> Values:
+    """All metrics of one run; the compiled scenario and its bounds serve every policy."""
+    study = case.once("study", lambda: Study(case.scenario))
+    result = simulate_study(study, find(options.sharing), False, None)
+    rows = [application.to_dict() for application in result.applications]
+    return {**values_of(result, METRICS), **{name: [row[name] for row in rows] for name in LISTS}}
+
+
+def check(options: Simulate) -> None:
+    """Refuse an unknown policy."""
+    find(options.sharing)
+
+
+TASK = Task("simulate", Simulate, METRICS, LISTS, run, check)

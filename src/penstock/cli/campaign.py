@@ -1,0 +1,280 @@
+"""`penstock campaign`: many runs, kept in a directory, and what they say.
+
+`penstock campaign FILE -o DIR` runs one; a first word that is no command of the group is taken for the file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from penstock.cli.options import Json
+from penstock.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from penstock.campaign import Entry, Report, Results
+
+RUN = "run"
+
+
+class FileOrCommand(TyperGroup):
+    """A group whose commands may be left out: then the first word is a campaign file."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the hidden command in its place."""
+        if args and args[0] not in self.commands and args[0] != "--help":
+            _check_word(args[0], [name for name in self.commands if name != RUN])
+            args = [RUN, *args]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Both ways to call it."""
+        formatter.write_usage(ctx.command_path, "FILE -o DIR [OPTIONS]")
+        formatter.write_usage(ctx.command_path, "status|table|plot|html|merge DIR … [OPTIONS]")
+
+
+campaign = typer.Typer(
+    cls=FileOrCommand,
+    name="campaign",
+    help="Run the campaign in FILE (workloads × settings × seeds × plans), or show what one has found. "
+    "`penstock campaign FILE --help` has the options of running.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A campaign file (.yaml, .json).")]
+Into = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where results are kept; continued if begun.")
+]
+Workers = Annotated[int | None, typer.Option(metavar="N", help="How many processes.  [default: all cores]")]
+On = Annotated[str, typer.Option("--on", metavar="WHERE", help="Where runs are done: local.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Run again what failed before.")]
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a campaign.")]
+Metrics = Annotated[
+    list[str] | None, typer.Option("--metric", metavar="NAME", help="Which metric; may be given several times.")
+]
+Against = Annotated[
+    str | None, typer.Option(metavar="PLAN", help="The plan to compare with.  [default: the campaign's first]")
+]
+By = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,…", help="Settings to tell apart; others are averaged over.  [default: all that vary]"),
+]
+X = Annotated[
+    str | None,
+    typer.Option("--x", metavar="SETTING", help="Lines over it.  [default: the setting that varies, if one does]"),
+]
+
+
+@campaign.command(RUN, hidden=True)
+def run(
+    file: File, output: Into = None, workers: Workers = None, on: On = "local", retry: Retry = False, json: Json = False
+) -> None:
+    """Run what the campaign in FILE asks for and DIR does not have yet."""
+    if output is None:
+        raise InvalidOption("-o is missing; a campaign keeps its results in a directory, as in -o results")
+    _need_pyarrow()
+    from penstock.campaign.document import load_campaign  # noqa: PLC0415
+    from penstock.campaign.executor import executor  # noqa: PLC0415
+    from penstock.campaign.runner import run_campaign  # noqa: PLC0415
+    from penstock.cli.foreign import foreign_code  # noqa: PLC0415
+    from penstock.cli.meter import Meter  # noqa: PLC0415
+    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.report.campaign_table import progress_words, report_lines  # noqa: PLC0415
+
+    place = executor(on, workers)
+    with foreign_code(), Meter() as meter:
+        meter.show(f"loading {file.name}")
+        asked = load_campaign(file)
+
+        def progress(report: Report) -> None:
+            meter.show(asked.name, (report.before + report.ran) / report.runs, progress_words(report))
+
+        try:
+            report = run_campaign(asked, output, on=place, retry=retry, progress=progress)
+        except KeyboardInterrupt:
+            _leave(f"interrupted; what was found is in {output}, and the same command continues from there", 130)
+    if json:
+        print_json({"campaign": asked.name, "directory": str(output), "on": on, **report.to_dict()})
+    else:
+        _say(report_lines(report, asked.name, place.words))
+    if report.failed:
+        _leave(f"{report.failed:,} of {report.runs:,} runs failed; `penstock campaign status {output}` says why", 1)
+
+
+@campaign.command()
+def status(directory: Directory, json: Json = False) -> None:
+    """Show how far a campaign is, and what failed."""
+    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.report.campaign_table import failure_lines, status_lines  # noqa: PLC0415
+
+    results = _results(directory)
+    if json:
+        print_json(results.status() | {"failures": results.failures()})
+    else:
+        _say([*status_lines(results), *failure_lines(results.failures())])
+
+
+@campaign.command()
+def table(
+    directory: Directory,
+    metric: Metrics = None,
+    against: Against = None,
+    by: By = None,
+    runs: Annotated[bool, typer.Option("--runs", help="Every run instead of means; with --csv or --json.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    json: Json = False,
+) -> None:
+    """Show means with their 95 % intervals, and each plan paired with a reference plan."""
+    from penstock.cli.show import output, print_json  # noqa: PLC0415
+    from penstock.report.campaign_table import (  # noqa: PLC0415
+        campaign_lines,
+        csv_text,
+        incomplete_lines,
+        metric_tables,
+    )
+
+    if csv and json:
+        raise InvalidOption("--csv and --json both go to standard output; give one of them")
+    if runs and not (csv or json):
+        raise InvalidOption("--runs lists every run, for other programs; give --csv or --json, too")
+    results = _results(directory)
+    entries = [] if runs else _entries(results, metric, against, by)
+    rows = results.rows() if runs else [entry.to_dict() for entry in entries]
+    if csv:
+        typer.echo(csv_text(rows), nl=False)
+    elif json:
+        print_json(results.status() | {"rows": rows})
+    else:
+        for each in metric_tables(entries):
+            output().print(each)
+        _say([*campaign_lines(entries), *incomplete_lines(results)])
+
+
+@campaign.command()
+def plot(
+    directory: Directory,
+    file: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="A .png, .svg or .pdf file.")],
+    metric: Annotated[str | None, typer.Option(metavar="NAME", help="Which.  [default: the campaign's first]")] = None,
+    x: X = None,
+    by: By = None,
+) -> None:
+    """Draw one metric of every plan, with intervals."""
+    from penstock.cli.show import check_outputs, draw  # noqa: PLC0415
+
+    check_outputs(file)
+    results = _results(directory)
+    across, groups = _axis(results, x, by)
+    entries = _entries(results, [metric or results.metrics[0]], None, groups)
+    from penstock.report.campaign_plot import campaign_figure  # noqa: PLC0415 - loads matplotlib
+
+    draw(lambda what: campaign_figure(what, across), entries, file)
+    _say([f"written: {file}"])
+
+
+@campaign.command()
+def html(
+    directory: Directory,
+    file: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where the report goes.")],
+    metric: Metrics = None,
+    against: Against = None,
+    x: X = None,
+    by: By = None,
+) -> None:
+    """Write a report with tables, plots and failures that needs no network."""
+    from penstock.cli.meter import Meter  # noqa: PLC0415
+    from penstock.cli.show import check_outputs  # noqa: PLC0415
+
+    check_outputs(None, file)
+    results = _results(directory)
+    across, groups = _axis(results, x, by)
+    entries = _entries(results, metric, against, groups)
+    from penstock.report.campaign_page import write_campaign_page  # noqa: PLC0415 - loads matplotlib
+
+    with Meter() as meter:
+        meter.show("writing the report")
+        write_campaign_page(file, results, entries, across)
+    _say([f"written: {file}"])
+
+
+@campaign.command()
+def merge(
+    directories: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Directories of campaigns.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new directory for all their runs.")],
+    json: Json = False,
+) -> None:
+    """Put the runs of several directories into one."""
+    _need_pyarrow()
+    from penstock.campaign.merge import merge as together  # noqa: PLC0415
+    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.report.campaign_table import status_lines  # noqa: PLC0415
+
+    together(directories, output)
+    results = _results(output)
+    if json:
+        print_json(results.status())
+    else:
+        _say([*status_lines(results), f"written: {output}"])
+
+
+def _check_word(word: str, commands: list[str]) -> None:
+    """Refuse what is neither a command nor a file, and more likely a misspelt command."""
+    if word.startswith("-") or Path(word).suffix or Path(word).exists():
+        return
+    near = difflib.get_close_matches(word, commands, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise InvalidOption(
+        f"{word}: no such file; {hint}a campaign is a .yaml file, and commands are {', '.join(commands)}"
+    )
+
+
+def _need_pyarrow() -> None:
+    if find_spec("pyarrow") is None:
+        raise InvalidOption("campaigns keep their results in Parquet, which needs pyarrow; install penstock[parquet]")
+
+
+def _results(directory: Path) -> Results:
+    _need_pyarrow()
+    from penstock.campaign.results import read_results  # noqa: PLC0415
+
+    return read_results(directory)
+
+
+def _entries(
+    results: Results, metrics: Sequence[str] | None, against: str | None, by: str | Sequence[str] | None
+) -> list[Entry]:
+    from penstock.campaign.summary import summarise  # noqa: PLC0415
+
+    names = [name.strip() for name in by.split(",") if name.strip()] if isinstance(by, str) else by
+    return summarise(results, metrics, against, names)
+
+
+def _axis(results: Results, x: str | None, by: str | None) -> tuple[str | None, list[str]]:
+    """The setting that lines go over, if one does, and all that is told apart."""
+    groups = list(results.varying) if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    if x is None:
+        axes = [name for name in groups if results.is_number(name)]
+        return (axes[0] if len(axes) == 1 else None), groups
+    # Without --by, what else varies is averaged over, but for different workloads.
+    told = groups if by is not None else [name for name in groups if name == "workload"]
+    return x, [name for name in told if name != x] + [x]
+
+
+def _say(lines: Iterable[str]) -> None:
+    from penstock.cli.show import output  # noqa: PLC0415
+
+    console = output()
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+
+def _leave(sentence: str, code: int) -> NoReturn:
+    print(f"penstock: {sentence}", file=sys.stderr)
+    raise typer.Exit(code)
