@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.campaign.document import Campaign, load_campaign
-    from penstock.campaign.merge import merge
+    from penstock.campaign.merging import merge
     from penstock.campaign.results import Results, read_results
     from penstock.campaign.runner import Report, run_campaign
     from penstock.campaign.summary import Entry, summarise
@@ -27,7 +27,7 @@ _HOME = {
     "Report": "runner",
     "Results": "results",
     "load_campaign": "document",
-    "merge": "merge",
+    "merge": "merging",
     "read_results": "results",
     "run_campaign": "runner",
     "summarise": "summary",

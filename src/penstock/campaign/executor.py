@@ -37,7 +37,11 @@ class Executor(Protocol):
         """
 
 
-EXECUTORS = {"local": "penstock.campaign.local"}
+EXECUTORS = {
+    "local": "penstock.campaign.local",
+    "dask": "penstock.campaign.dask",
+    "slurm": "penstock.campaign.slurm",
+}
 
 
 def executor(on: str = "local", workers: int | None = None) -> Executor:

@@ -40,7 +40,8 @@ class Plan:
         for name, value in self.options.model_dump().items():
             if not self.options.is_default(name):
                 flag = f"--{name.replace('_', '-')}"
-                words += [flag] if value is True else [flag, f"{value}"]
+                # What a plan leaves out of its results, no command needs to be told.
+                words += [] if value is False else [flag] if value is True else [flag, f"{value}"]
         return words
 
 

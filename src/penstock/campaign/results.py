@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.campaign.rows import CLOCK
+from penstock.campaign.rows import CLOCK, PROVENANCE
 from penstock.campaign.store import RESULTS, TIMES, Store
 from penstock.campaign.tasks import Metric, find_task
 from penstock.errors import InvalidOption
@@ -21,6 +21,8 @@ from penstock.model.problems import near
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+BATCH = 5_000  # rows
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Results:
     @cached_property
     def failed(self) -> NDArray[np.bool_]:
         """Which runs ended in an error."""
-        return ~_flags(pc.is_null(self.table["error"]))
+        return _flags(pc.is_valid(self.table["error"]))
 
     @cached_property
     def plans(self) -> tuple[str, ...]:
@@ -74,9 +76,14 @@ class Results:
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
-        """What points differ in: `workload`, then settings."""
-        names = dict.fromkeys(name for point in self.points for name in point)
-        return tuple(name for name in names if len({repr(point.get(name)) for point in self.points}) > 1)
+        """What points differ in: `workload` if there are several, then settings that differ within one."""
+        labels = dict.fromkeys(point["workload"] for point in self.points)
+        found = {"workload": None} if len(labels) > 1 else {}
+        for label in labels:
+            own = [point for point in self.points if point["workload"] == label]
+            names = dict.fromkeys(name for point in own for name in point)
+            found |= {name: None for name in names if len({repr(point.get(name)) for point in own}) > 1}
+        return tuple(found)
 
     @cached_property
     def known(self) -> dict[str, Metric]:
@@ -148,50 +155,62 @@ class Results:
 def read_results(folder: str | Path | Store) -> Results:
     """What the campaign in a directory has found so far."""
     store = folder if isinstance(folder, Store) else Store(folder)
-    about, asked = store.about(), store.asked().replace_schema_metadata(None)
-    tables = list(store.found())
-    if not tables:
-        tables = [pa.table({"key": pa.array([], pa.string()), "error": pa.array([], pa.string())})]
-    whole = pa.concat_tables(tables, promote_options="default")
-    place = _places(asked["key"], whole)
-    rows = whole.take(place)
-    for name in rows.column_names:
-        if name != "key":
-            asked = asked.append_column(name, rows[name])
+    about, asked, found = store.about(), store.asked().replace_schema_metadata(None), _found(store)
+    place = _places(asked["key"], found)
     return Results(
         about["name"],
         tuple(about["metrics"]),
         tuple(about["tasks"]),
-        asked,
+        _joined(asked, found, place),
         _flags(pc.is_valid(place)),
         tuple(map(str, store.damaged())),
     )
 
 
 def write_results(store: Store) -> None:
-    """Write all runs into one file, in order and without times, and the times into another."""
-    results = read_results(store)
-    ended = results.table.filter(pa.array(results.ended))
-    store.write(RESULTS, _plain(ended.drop_columns([name for name in CLOCK if name in ended.column_names])))
-    store.write(TIMES, ended.select(["key", *(name for name in CLOCK if name in ended.column_names)]))
+    """Write all runs into one file, in order and without times, and the times into another.
+
+    What it takes is little more than the rows themselves: they are put in order some thousands at a time.
+    """
+    asked, found = store.asked().replace_schema_metadata(None), _found(store)
+    place = _places(asked["key"], found)
+    there = pc.is_valid(place)
+    asked, place = asked.filter(there), place.filter(there)
+    times = ["key", *(name for name in CLOCK if name in found.column_names)]
+    provenance = [name for name in PROVENANCE if name in found.column_names]
+    metrics = sorted(set(found.column_names) - {*times, *provenance})  # not in the order in which tasks came
+    for name, columns in ((RESULTS, [*asked.column_names, *metrics, *provenance]), (TIMES, times)):
+        batches = (
+            _joined(asked.slice(start, BATCH), found, place.slice(start, BATCH)).select(columns)
+            for start in range(0, max(1, asked.num_rows), BATCH)
+        )
+        store.write(name, batches)
 
 
-def _plain(table: Any) -> Any:
-    """Without what depends on the order in which rows were found: chunks, and the columns of tasks that came later."""
-    described = ("key", "workload", "parameters", "seed", "plan", "scenario_hash", "versions", "error", "reproducer")
-    metrics = sorted(name for name in table.column_names if name not in described)
-    return table.select(
-        [*described[:5], *metrics, *(n for n in described[5:] if n in table.column_names)]
-    ).combine_chunks()
+def _found(store: Store) -> Any:
+    tables = list(store.found())
+    if not tables:
+        return pa.table({"key": pa.array([], pa.string()), "error": pa.array([], pa.string())})
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _joined(asked: Any, found: Any, place: Any) -> Any:
+    """What was asked for beside what was found; empty where nothing was."""
+    rows = found.drop_columns(["key"]).take(place)
+    for name in rows.column_names:
+        asked = asked.append_column(name, rows[name])
+    return asked
 
 
 def _places(keys: Any, found: Any) -> Any:
     """For each key the row that counts: the last that succeeded, or else the last; null if there is none."""
-    failed = ~_flags(pc.is_null(found["error"]))
+    failed = _flags(pc.is_valid(found["error"]))
     order = np.lexsort((-np.arange(failed.size), failed))  # successes first, each from the last to the first
-    first = pc.index_in(keys, value_set=found["key"].take(pa.array(order)))
-    return pa.array(order, pa.int64()).take(first.combine_chunks() if hasattr(first, "combine_chunks") else first)
+    first = pc.index_in(keys, value_set=found["key"].take(pa.array(order))).combine_chunks()
+    return pa.array(order, pa.int64()).take(first)
 
 
 def _flags(values: Any) -> NDArray[np.bool_]:
-    return np.array(values.to_pylist(), np.bool_)
+    return np.array(
+        values.to_numpy(zero_copy_only=False) if isinstance(values, pa.Array) else values.to_numpy(), np.bool_
+    )

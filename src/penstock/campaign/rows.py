@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -42,9 +43,11 @@ def table_of(rows: Sequence[Row], schema: Any) -> Any:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def parquet_bytes(table: Any) -> bytes:
-    """A table as a Parquet file."""
+def parquet_bytes(first: Any, rest: Iterable[Any] = ()) -> bytes:
+    """Tables of one kind, one after the other, as a Parquet file."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    with pq.ParquetWriter(sink, first.schema, compression="zstd") as writer:
+        for table in chain([first], rest):
+            writer.write_table(table.combine_chunks())
     content: bytes = sink.getvalue().to_pybytes()
     return content

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ class Report:
     runs: int
     before: int
     ran: int
-    failed: int  # of those that were run now
+    failed: int  # of all of them, now or before
     seconds: float
 
     @property
@@ -68,27 +68,27 @@ def run_campaign(
     store.check(campaign.name)
     with store.locked():
         store.ask(campaign, keys)
-        there = store.keys(with_failed=not retry)
+        good = store.keys(with_failed=False)
+        there = good if retry else store.keys(with_failed=True)
         wanted = {each.run.key for each in asked(campaign, keys)}
-        before = len(wanted & there)
-        report = _run(_Desk(store, campaign), place, units(campaign, keys, there), len(wanted), before, progress)
+        start = Report(len(wanted), len(wanted & there), 0, len(wanted & (there - good)), 0.0)
+        report = _run(_Desk(store, campaign), place, units(campaign, keys, there), start, progress)
         write_results(store)
     return report
 
 
-def _run(
-    desk: _Desk, place: Executor, work: Iterator[Unit], runs: int, before: int, progress: Progress | None
-) -> Report:
+def _run(desk: _Desk, place: Executor, work: Iterator[Unit], report: Report, progress: Progress | None) -> Report:
     begun = time.monotonic()
-    ran = failures = 0
-    report = Report(runs, before, 0, 0, 0.0)
     with desk, closing(place.map(perform, work)) as outcomes:  # type: ignore[type-var]
         for unit, outcome in outcomes:
             rows = _given_up(unit, outcome) if isinstance(outcome, Lost) else outcome
             desk.add(rows)
-            ran += len(rows)
-            failures += sum(row.error is not None for row in rows)
-            report = Report(runs, before, ran, failures, time.monotonic() - begun)
+            report = replace(
+                report,
+                ran=report.ran + len(rows),
+                failed=report.failed + sum(row.error is not None for row in rows),
+                seconds=time.monotonic() - begun,
+            )
             if progress is not None:
                 progress(report)
     return report

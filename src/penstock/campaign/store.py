@@ -137,9 +137,9 @@ class Store:
                 "continues from there"
             ) from error
 
-    def write(self, name: str, table: Any) -> None:
+    def write(self, name: str, tables: Iterator[Any]) -> None:
         """One of the files that hold all."""
-        write_whole(self.folder / name, parquet_bytes(table))
+        write_whole(self.folder / name, parquet_bytes(next(tables), tables))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -208,7 +208,7 @@ class Store:
     def _reading(self, file: Path) -> Iterator[None]:
         try:
             yield
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise InvalidOption(
                 f"{self.folder} holds no campaign; `penstock campaign FILE -o DIR` starts one"
             ) from None

@@ -21,6 +21,7 @@ from penstock.cli.optimum import optimum
 from penstock.cli.pack import pack
 from penstock.cli.policies import policies
 from penstock.cli.profiles import profiles
+from penstock.cli.reproduce import reproduce
 from penstock.cli.simulate import simulate
 from penstock.cli.size_buffer import size_buffer
 from penstock.errors import PenstockError
@@ -35,6 +36,7 @@ app = typer.Typer(
 for command in (demo, simulate, compare, optimum, pack, allocate, size_buffer, profiles, decide, generate, policies):
     app.command()(command)
 app.add_typer(campaign)
+app.command()(reproduce)
 
 
 def _show_version(asked: bool) -> None:

@@ -54,7 +54,15 @@ Into = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where results are kept; continued if begun.")
 ]
 Workers = Annotated[int | None, typer.Option(metavar="N", help="How many processes.  [default: all cores]")]
-On = Annotated[str, typer.Option("--on", metavar="WHERE", help="Where runs are done: local.")]
+On = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="WHERE",
+        help="Where runs are done: local, dask=ADDRESS (of a scheduler), or slurm=jobs=N,cores=N,queue=NAME,"
+        "walltime=HH:MM:SS,memory=4GB,account=NAME,interface=NAME (each may be left out).",
+    ),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what failed before.")]
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a campaign.")]
 Metrics = Annotated[
@@ -80,8 +88,9 @@ def run(
     """Run what the campaign in FILE asks for and DIR does not have yet."""
     if output is None:
         raise InvalidOption("-o is missing; a campaign keeps its results in a directory, as in -o results")
-    _need_pyarrow()
+    need_pyarrow()
     from penstock.campaign.document import load_campaign  # noqa: PLC0415
+    from penstock.campaign.elsewhere import Elsewhere  # noqa: PLC0415
     from penstock.campaign.executor import executor  # noqa: PLC0415
     from penstock.campaign.runner import run_campaign  # noqa: PLC0415
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
@@ -93,6 +102,8 @@ def run(
     with foreign_code(), Meter() as meter:
         meter.show(f"loading {file.name}")
         asked = load_campaign(file)
+        if isinstance(place, Elsewhere):
+            place.logs, place.show = output / "logs", lambda words: meter.show(asked.name, None, words)
 
         def progress(report: Report) -> None:
             meter.show(asked.name, (report.before + report.ran) / report.runs, progress_words(report))
@@ -100,13 +111,13 @@ def run(
         try:
             report = run_campaign(asked, output, on=place, retry=retry, progress=progress)
         except KeyboardInterrupt:
-            _leave(f"interrupted; what was found is in {output}, and the same command continues from there", 130)
+            leave(f"interrupted; what was found is in {output}, and the same command continues from there", 130)
     if json:
         print_json({"campaign": asked.name, "directory": str(output), "on": on, **report.to_dict()})
     else:
         _say(report_lines(report, asked.name, place.words))
     if report.failed:
-        _leave(f"{report.failed:,} of {report.runs:,} runs failed; `penstock campaign status {output}` says why", 1)
+        leave(f"{report.failed:,} of {report.runs:,} runs failed; `penstock campaign status {output}` says why", 1)
 
 
 @campaign.command()
@@ -211,8 +222,8 @@ def merge(
     json: Json = False,
 ) -> None:
     """Put the runs of several directories into one."""
-    _need_pyarrow()
-    from penstock.campaign.merge import merge as together  # noqa: PLC0415
+    need_pyarrow()
+    from penstock.campaign.merging import merge as together  # noqa: PLC0415
     from penstock.cli.show import print_json  # noqa: PLC0415
     from penstock.report.campaign_table import status_lines  # noqa: PLC0415
 
@@ -235,13 +246,14 @@ def _check_word(word: str, commands: list[str]) -> None:
     )
 
 
-def _need_pyarrow() -> None:
+def need_pyarrow() -> None:
+    """Refuse to start what could not be kept."""
     if find_spec("pyarrow") is None:
         raise InvalidOption("campaigns keep their results in Parquet, which needs pyarrow; install penstock[parquet]")
 
 
 def _results(directory: Path) -> Results:
-    _need_pyarrow()
+    need_pyarrow()
     from penstock.campaign.results import read_results  # noqa: PLC0415
 
     return read_results(directory)
@@ -275,6 +287,7 @@ def _say(lines: Iterable[str]) -> None:
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
-def _leave(sentence: str, code: int) -> NoReturn:
+def leave(sentence: str, code: int) -> NoReturn:
+    """End the command with a sentence and an exit code."""
     print(f"penstock: {sentence}", file=sys.stderr)
     raise typer.Exit(code)

@@ -37,8 +37,8 @@ def _metric_table(entries: Sequence[Entry]) -> Table:
     table = titled_table(f"{entries[0].metric}, {counts.pop():,} runs each" if len(counts) == 1 else entries[0].metric)
     for name in (*entries[0].group, "plan"):
         table.add_column(name, overflow="fold")
-    headings = [*(["runs"] if counts else []), "mean", "95 % interval", "median", *(["of bound"] if bounded else [])]
-    headings += [f"against {reference}", "95 % interval", "won/tied/lost", ""] if reference is not None else []
+    headings = [*(["runs"] if counts else []), "mean", "95 % interval", "median", *(["of\nbound"] if bounded else [])]
+    headings += [f"against\n{reference}", "95 % interval", "won/tied\n/lost", ""] if reference is not None else []
     for heading in headings:
         table.add_column(heading, justify="right")
     before = entries[0].group
@@ -71,7 +71,7 @@ def number_format(entries: Sequence[Entry]) -> Show:
 def interval_cells(interval: Interval, show: Show, sign: str = "") -> list[str]:
     """A mean, and its interval."""
     plus = sign if interval.mean > 0.0 else ""
-    ends = NOTHING if math.isnan(interval.low) else f"[{show(interval.low)}, {show(interval.high)}]"
+    ends = NOTHING if math.isnan(interval.low) else f"{show(interval.low)} … {show(interval.high)}"
     return [_shown(interval.mean, lambda mean: f"{plus}{show(mean)}"), ends]
 
 

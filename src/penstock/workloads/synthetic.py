@@ -15,7 +15,7 @@ iterations than memory holds. At σ = 0.5 this concerns one draw in 10,000.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,7 @@ def synthetic(
     """Small, medium (a third unless set) and big applications that iterate until `horizon` at an aimed I/O pressure."""
     names, mean = _sizes(small, applications // 3 if medium is None else medium, applications)
     draw = np.random.default_rng(seed)
-    iteration = _iterations(draw, mean, sigma)
-    first_compute = draw.uniform(0.0, iteration)
-    io_share = _io_shares(draw, pressure, applications)
+    iteration, first_compute, io_share = _drawn(draw, mean, sigma, pressure)
     count = _counts(horizon, iteration)
     phases = np.stack([(1 - io_share) * iteration, io_share * iteration], axis=1)
     traces = [_trace(draw, first_compute[i], phases[i], noise, count[i]) for i in range(applications)]
@@ -61,6 +59,29 @@ def synthetic(
         window=Window(begin=0.0, end=end),
         applications=tuple(Application(name=name, phases=trace) for name, trace in zip(names, traces, strict=True)),
     )
+
+
+class Shapes(NamedTuple):
+    """What was drawn for each application, in the order of the scenario."""
+
+    iteration: Floats  # ω
+    first_compute: Floats
+    io_share: Floats  # φ
+
+
+def shapes(seed: int, pressure: float, small: int, sigma: float, applications: int, medium: int | None) -> Shapes:
+    """What the applications of the scenario with these settings are, before noise.
+
+    >>> float(shapes(1, 1.0, 20, 0.5, 60, None).io_share.sum().round(9))
+    1.0
+    """
+    _, mean = _sizes(small, applications // 3 if medium is None else medium, applications)
+    return _drawn(np.random.default_rng(seed), mean, sigma, pressure)
+
+
+def _drawn(draw: np.random.Generator, mean: Floats, sigma: float, pressure: float) -> Shapes:
+    iteration = _iterations(draw, mean, sigma)
+    return Shapes(iteration, draw.uniform(0.0, iteration), _io_shares(draw, pressure, len(mean)))
 
 
 def _sizes(small: int, medium: int, applications: int) -> tuple[list[str], Floats]:

@@ -8,11 +8,13 @@ from pydantic import model_validator
 
 from penstock.buffering import find
 from penstock.buffers import buffer
+from penstock.buffers.split import split
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.errors import InvalidOption
 from penstock.model.problems import reject
 from penstock.model.record import Bytes, Name, Record, Share
-from penstock.sizing import Sizing, size_buffer
+from penstock.sizing import PARTITIONS
 
 METRICS = (
     Metric("max_stretch", best=-1, bounds=("bound_max_stretch",), main=True),
@@ -27,10 +29,12 @@ LISTS = ("completion", "stretch", "shares")
 
 
 class Buffer(Record):
-    """How large, and who decides; everybody's part is in proportion to what the static sizing gives him."""
+    """How large, divided how, and who decides."""
 
     capacity: Bytes | None = None
-    part: Share | None = None  # of the static size
+    part: Share | None = None  # of the size with which nobody waits
+    partition: Name = "static"
+    common: Share | None = None
     strategy: Name = "fair"
 
     @model_validator(mode="after")
@@ -43,22 +47,18 @@ class Buffer(Record):
 
 def run(case: Case, options: Buffer) -> Values:
     """All metrics of one run; the sizing serves every plan."""
-    sizing = case.once("static sizing", lambda: size_buffer(case.scenario, "static"))
-    capacity = options.capacity if options.part is None else options.part * sizing.size
-    found = buffer(case.scenario, capacity or 0.0, _parts(sizing), options.strategy)
+    partition, common = options.partition, options.common
+    divided = case.once(f"split {partition} {common}", lambda: split(case.scenario, partition, common))
+    capacity = options.capacity if options.part is None else options.part * divided.size
+    found = buffer(case.scenario, capacity or 0.0, split=divided, strategy=options.strategy)
     return {**values_of(found, METRICS), **{name: list(getattr(found, name)) for name in LISTS}}
 
 
-def _parts(sizing: Sizing) -> dict[str, float]:
-    shares = sizing.shares or {}
-    if sizing.size <= 0.0:
-        return dict.fromkeys(shares, 1.0 / len(shares))
-    return {name: share / sizing.size for name, share in shares.items()}
-
-
 def check(options: Buffer) -> None:
-    """Refuse an unknown strategy."""
+    """Refuse an unknown strategy or partition."""
     find(options.strategy)
+    if options.partition not in PARTITIONS:
+        raise InvalidOption(f"partition is {options.partition!r}; accepted: {', '.join(PARTITIONS)}")
 
 
 TASK = Task("buffer", Buffer, METRICS, LISTS, run, check)

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from penstock.campaign.case import Case
-from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.model.record import Count, Name, Record
 from penstock.model.units import Refusal, shown
 from penstock.packing import pack
@@ -39,19 +39,13 @@ def _sensitivity(value: object) -> object:
     raise Refusal(f"is {shown(value)}; accepted is a number above 0, inf (first-fit) or alpha")
 
 
-def _flag(value: object) -> object:
-    if isinstance(value, bool):
-        return value
-    raise Refusal(f"is {shown(value)}; accepted: true, false")
-
-
 class Pack(Record):
     """How to map, and who shares how on an I/O node."""
 
     sensitivity: Annotated[float | str | None, BeforeValidator(_sensitivity)] = None
     io_nodes: Count | None = None
     sharing: Name = "list-fifo"
-    backfill: Annotated[bool, BeforeValidator(_flag)] = False
+    backfill: Flag = False
 
 
 def run(case: Case, options: Pack) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.campaign.case import Case
-from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.metrics.measure import Study
 from penstock.model.record import Name, Record
 from penstock.runs import _simulate as simulate_study
@@ -24,21 +24,24 @@ METRICS = (
     Metric("end"),
     Metric("events"),
 )
+OF_BOUNDS = ("distance_to_bound", "bound_min_yield", "bound_interval")
 LISTS = ("yield", "completion", "stretch", "compute_done", "transferred")
 
 
 class Simulate(Record):
-    """Which policy."""
+    """Which policy, and whether to work out what none can beat, which can take longer than a run."""
 
     sharing: Name
+    bounds: Flag = True
 
 
 def run(case: Case, options: Simulate) -> Values:
     """All metrics of one run; the compiled scenario and its bounds serve every policy."""
-    study = case.once("study", lambda: Study(case.scenario))
+    study = case.once(f"study {options.bounds}", lambda: Study(case.scenario, options.bounds))
     result = simulate_study(study, find(options.sharing), False, None)
     rows = [application.to_dict() for application in result.applications]
-    return {**values_of(result, METRICS), **{name: [row[name] for row in rows] for name in LISTS}}
+    metrics = values_of(result, METRICS) | ({} if options.bounds else dict.fromkeys(OF_BOUNDS))
+    return {**metrics, **{name: [row[name] for row in rows] for name in LISTS}}
 
 
 def check(options: Simulate) -> None:

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from penstock.campaign.case import Case
 from penstock.model.record import Record
+from penstock.model.units import Refusal, shown
 
 # By name: a number, a list with a number per application, or None where the metric does not apply.
 Value = float | Sequence[float | None] | None
 Values = Mapping[str, Value]
+
+
+def _flag(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    raise Refusal(f"is {shown(value)}; accepted: true, false")
+
+
+Flag = Annotated[bool, BeforeValidator(_flag)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,52 @@
+"""All experiments by id. Their modules are imported when asked for: each builds on campaigns, which load kernels."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+from penstock.errors import InvalidOption
+from penstock.reproduce.experiment import Experiment
+
+MODULES = {
+    "P1.fig5": "p1_pressure",
+    "P1.fig6": "p1_ranks",
+    "P1.fig7": "p1_ranks",
+    "P1.fig8": "p1_apex",
+    "P1.fig9": "p1_apex",
+    "P1.fig10": "p1_apex",
+    "P1.fig11": "p1_apex",
+    "P1.fig12": "p1_apex",
+    "P1.fig13": "p1_apex",
+    "P1.fig14": "p1_robustness",
+    "P1.fig15": "p1_robustness",
+    "P1.fig16": "p1_robustness",
+    "P1.fig17": "p1_robustness",
+    "P1.fig18": "p1_robustness",
+    "P1.fig19": "p1_robustness",
+    "P1.table2": "p1_ratios",
+}
+IDS = tuple(MODULES)
+ALL = "all"
+
+
+def find(name: str) -> Experiment:
+    """The experiment with an id; capitals do not matter.
+
+    >>> find("p1.FIG5").id
+    'P1.fig5'
+    """
+    known = {each.lower(): each for each in IDS}
+    if name.lower() not in known:
+        near = difflib.get_close_matches(name.lower(), known, n=3)
+        hint = f"did you mean {' or '.join(known[each] for each in near)}? " if near else ""
+        raise InvalidOption(f"no experiment named {name!r}; {hint}`penstock reproduce --list` has them all")
+    found = known[name.lower()]
+    experiments: tuple[Experiment, ...] = import_module(f"penstock.reproduce.{MODULES[found]}").EXPERIMENTS
+    return next(each for each in experiments if each.id == found)
+
+
+def chosen(names: list[str]) -> list[Experiment]:
+    """The experiments with these ids, each once; `all` stands for every one."""
+    ids = [each for name in names for each in (IDS if name.lower() == ALL else (name,))]
+    return list({each.id: each for each in map(find, ids)}.values())

@@ -1,0 +1,52 @@
+"""What an experiment of a paper is: the campaigns it runs, the numbers it takes from them, and how these are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from penstock.campaign import Campaign, Results
+
+Summary = dict[str, Any]  # plain data, as JSON has it; the keys of every level are text
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user may choose: how much of the paper's number of instances, and the data that some papers leave out."""
+
+    scale: float = 1.0
+    profiles: Path | None = None  # measured bandwidths (P4)
+    table: Path | None = None  # the full APEX table (P1)
+
+    def instances(self, paper: int) -> int:
+        """How many in place of the paper's number.
+
+        >>> Settings(scale=0.05).instances(200), Settings(scale=0.05).instances(10)
+        (10, 2)
+        """
+        return max(2, round(self.scale * paper))
+
+    def seeds(self, paper: int) -> str:
+        """Seeds of as many instances, as campaigns take them; a larger scale has all those of a smaller one."""
+        return f"1-{self.instances(paper)}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or a table of a paper.
+
+    Campaigns of the same name keep their runs together, so that experiments that have runs in common share them.
+    """
+
+    id: str
+    title: str  # what it shows, in a line
+    campaigns: Callable[[Settings], Sequence[Campaign]]
+    summarise: Callable[[Sequence[Results]], Summary]  # from the results of the campaigns, in their order
+    draw: Callable[[Summary], Figure]  # in the paper's axes
+    states: str = ""  # what the paper says about it
+    levels: tuple[str, ...] = ()  # what the keys below a quantity of the summary are, as ("policy", "pressure")

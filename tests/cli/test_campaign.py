@@ -1,0 +1,232 @@
+"""`penstock campaign` as its users meet it: run, continue, look, merge, and what it refuses."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.test_contract import NUMBER, check, parsed
+
+CAMPAIGN = """\
+version: 1
+name: small
+workloads:
+  - {generate: chains, set: {m: [2, 3], n_max: 20}, seeds: 1-4}
+plans: [fair-share, list-fifo]
+metrics: [makespan, max_stretch]
+"""
+POLICY = "def picky(view, rates):\n    raise ValueError('no')\n"
+
+SLOW = """\
+import time
+
+def slow(view, rates):
+    time.sleep(0.01)
+    rates[0] = view.limit[0]
+"""
+
+
+@pytest.fixture
+def small(folder):
+    (folder / "c.yaml").write_text(CAMPAIGN)
+    return folder
+
+
+@pytest.fixture
+def done(penstock, small):
+    outcome = penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome
+
+
+def test_run_and_continue(penstock, done):
+    assert re.fullmatch(
+        r"small: 16 runs in [\d.]+ \w+ \([\d,.]+ runs/s, in this process\); 16 of 16 are there now.\n", done.out
+    )
+    again = penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
+    assert (again.code, again.out) == (0, "small: all 16 runs were there already.\n")
+
+
+def test_json_of_a_run(penstock, small):
+    found = parsed(penstock("campaign", "-o", "out", "c.yaml", "--workers", "2", "--json"))
+    shape = {"campaign": str, "directory": str, "on": str, "runs": int, "before": int, "ran": int, "failed": int}
+    check(found, shape | {"seconds": NUMBER, "rate": NUMBER})
+    assert (found["campaign"], found["runs"], found["ran"], found["failed"]) == ("small", 16, 16, 0)
+
+
+def test_status(penstock, done):
+    outcome = penstock("campaign", "status", "out")
+    assert outcome.out.startswith("small: 16 runs: 16 done.\nMade with penstock ")
+    found = parsed(penstock("campaign", "status", "out", "--json"))
+    assert (found["done"], found["failed"], found["missing"], found["failures"]) == (16, 0, 0, [])
+
+
+def test_table(penstock, done):
+    outcome = penstock("campaign", "table", "out")
+    assert outcome.code == 0
+    assert outcome.out.count("4 runs each") == 2
+    assert "makespan against fair-share: list-fifo" in outcome.out
+    only = penstock("campaign", "table", "out", "--metric", "makespan", "--by", "workload", "--against", "list-fifo")
+    assert "makespan, 8 runs each" in only.out
+    assert "max_stretch" not in only.out
+
+
+def test_table_as_csv_and_json(penstock, done):
+    text = penstock("campaign", "table", "out", "--csv", "--metric", "makespan")
+    rows = list(csv.DictReader(io.StringIO(text.out)))
+    assert [(row["m"], row["plan"]) for row in rows] == [
+        (m, plan) for m in "23" for plan in ("fair-share", "list-fifo")
+    ]
+    found = parsed(penstock("campaign", "table", "out", "--json", "--metric", "makespan"))
+    assert [row["mean"] for row in found["rows"]] == [float(row["mean"]) for row in rows]
+    assert found["rows"][0]["verdict"] is None
+    assert sum(found["rows"][1][name] for name in ("wins", "ties", "losses")) == 4
+
+
+def test_every_run_as_csv_is_the_same_for_any_number_of_workers(penstock, done):
+    penstock("campaign", "c.yaml", "-o", "two", "--workers", "2")
+    tables = [penstock("campaign", "table", name, "--runs", "--csv").out for name in ("out", "two")]
+    assert tables[0] == tables[1]
+    rows = list(csv.DictReader(io.StringIO(tables[0])))
+    assert len(rows) == 16
+    assert not {"seconds", "elapsed"} & rows[0].keys()
+
+
+@pytest.mark.parametrize("extra", [(), ("--x", "m"), ("--by", "workload"), ("--metric", "max_stretch")])
+def test_plot(penstock, done, extra):
+    outcome = penstock("campaign", "plot", "out", "-o", "p.svg", *extra)
+    assert (outcome.code, outcome.out) == (0, "written: p.svg\n")
+    assert b"<svg" in Path("p.svg").read_bytes()
+
+
+def test_html(penstock, done):
+    assert penstock("campaign", "html", "out", "-o", "p.html").code == 0
+    page = Path("p.html").read_text()
+    assert page.count("<svg") == 2
+    assert "list-fifo" in page
+    assert "http" not in re.sub(r'http-equiv="', "", page)
+
+
+def test_html_escapes_what_users_name(penstock, small):
+    (small / "c.yaml").write_text(CAMPAIGN.replace("name: small", 'name: "<b>x</b>"'))
+    penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
+    penstock("campaign", "html", "out", "-o", "p.html")
+    page = Path("p.html").read_text()
+    assert "<b>x" not in page
+    assert "&lt;b&gt;x" in page
+
+
+def test_merge(penstock, done):
+    Path("c.yaml").write_text(CAMPAIGN.replace("1-4", "5-6"))
+    penstock("campaign", "c.yaml", "-o", "more", "--workers", "1")
+    outcome = penstock("campaign", "merge", "out", "more", "-o", "both")
+    assert outcome.code == 0
+    assert outcome.out.startswith("small: 24 runs: 24 done.\n")
+
+
+def test_failures_are_told_with_exit_code_1(penstock, small):
+    (small / "own.py").write_text(POLICY)
+    (small / "c.yaml").write_text(CAMPAIGN.replace("list-fifo", "own.py:picky"))
+    outcome = penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
+    assert outcome.code == 1
+    assert outcome.err == "penstock: 8 of 16 runs failed; `penstock campaign status out` says why\n"
+    again = penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
+    assert (again.code, again.err) == (1, outcome.err)
+    status = penstock("campaign", "status", "out")
+    assert status.code == 0
+    assert "8 done, 8 failed" in status.out
+    assert "failed: chains, seed 1, own.py:picky: " in status.out
+    assert "penstock generate chains --seed 1 --set m=2" in status.out
+    assert "… and 3 more (--json lists them all)." in status.out
+    assert len(parsed(penstock("campaign", "status", "out", "--json"))["failures"]) == 8
+    assert "8 of 16 runs failed and are left out" in penstock("campaign", "table", "out").out
+
+
+def test_progress_on_a_terminal(terminal, small):
+    (small / "own.py").write_text(SLOW)
+    (small / "c.yaml").write_text(CAMPAIGN.replace("list-fifo", "own.py:slow"))
+    outcome = terminal("campaign", "c.yaml", "-o", "out", "--workers", "2", on="stderr")
+    assert outcome.code == 0
+    assert re.search(r"\d+ of 16 runs, [\d,.]+ runs/s, [\d.]+ \w+ left", outcome.err)
+
+
+def test_help(penstock, small):
+    outcome = penstock("campaign", "--help")
+    assert outcome.code == 0
+    assert "campaign FILE -o DIR" in outcome.out
+    assert "--workers" in penstock("campaign", "c.yaml", "--help").out
+
+
+REFUSED = [
+    (["c.yaml"], "-o is missing; a campaign keeps its results in a directory, as in -o results"),
+    (["gone.yaml", "-o", "new"], "gone.yaml: no such file"),
+    (["tabel", "out"], "tabel: no such file; did you mean 'table'? a campaign is a .yaml file, and commands are statu"),
+    (["jobs.yaml", "-o", "new"], "jobs.yaml:2: the document has an unknown key 'platform'; accepted: version, name,"),
+    (["c.yaml", "-o", "new", "--workers", "0"], "--workers is 0; accepted is a whole number ≥ 1"),
+    (["c.yaml", "-o", "new", "--on", "moon"], "--on is 'moon'; accepted: local"),
+    (["c.yaml", "-o", "new", "--on", "local=3"], "--on local takes no argument, but has '3'; give a number of cores"),
+    (["other.yaml", "-o", "out"], "out holds the results of another campaign, 'small'; give 'other' a directory of it"),
+    (["c.yaml", "-o", "full"], "full is not empty and holds no campaign; give an empty or a new directory"),
+    (["c.yaml", "-o", "jobs.yaml"], "jobs.yaml: is not a directory; results of a campaign are kept in one"),
+    (["status", "full"], "full holds no campaign; `penstock campaign FILE -o DIR` starts one"),
+    (["status", "nowhere"], "nowhere holds no campaign; `penstock campaign FILE -o DIR` starts one"),
+    (["table", "out", "--metric", "makspan"], "the campaign has no metric 'makspan'; did you mean 'makespan'? known: "),
+    (["table", "out", "--against", "x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),
+    (["table", "out", "--by", "x"], "the campaign has no setting 'x'; known: workload, "),
+    (["table", "out", "--csv", "--json"], "--csv and --json both go to standard output; give one of them"),
+    (["table", "out", "--runs"], "--runs lists every run, for other programs; give --csv or --json, too"),
+    (["plot", "out", "-o", "p.gif"], "p.gif ends in .gif; a plot is saved as .png, .svg or .pdf"),
+    (["plot", "out", "-o", "p.svg", "--x", "y"], "the campaign has no setting 'y'; known: workload, "),
+    (["html", "out", "-o", "no/p.html"], "no/p.html: the folder no does not exist"),
+    (["merge", "out", "-o", "new"], "merge takes at least two directories of campaigns"),
+    (["merge", "out", "full", "-o", "new"], "full holds no campaign; `penstock campaign FILE -o DIR` starts one"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(row[0]) for row in REFUSED])
+def test_what_is_refused(penstock, done, arguments, words):
+    Path("other.yaml").write_text(CAMPAIGN.replace("name: small", "name: other"))
+    Path("full").mkdir()
+    Path("full/x").touch()
+    before = sorted(Path().rglob("*"))
+    outcome = penstock("campaign", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"penstock: {words}")
+    assert outcome.err.count("\n") == 1
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_an_interrupt_keeps_what_was_found(small, monkeypatch, penstock):
+    """Ctrl-C: one sentence, code 130, and the same command continues."""
+    import penstock.campaign.executor as executors  # noqa: PLC0415
+
+    performed = []
+
+    def interrupted(perform):
+        def once(unit):
+            if len(performed) == 3:
+                raise KeyboardInterrupt
+            performed.append(unit)
+            return perform(unit)
+
+        return once
+
+    whole = executors.Here.map
+    monkeypatch.setattr(executors.Here, "map", lambda self, perform, units: whole(self, interrupted(perform), units))
+    outcome = penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err == "penstock: interrupted; what was found is in out, and the same command continues from there\n"
+    monkeypatch.setattr(executors.Here, "map", whole)
+    found = parsed(penstock("campaign", "c.yaml", "-o", "out", "--workers", "1", "--json"))
+    assert (found["before"], found["ran"]) == (6, 10)
+
+
+def test_the_example_runs(penstock, monkeypatch, small):
+    example = Path(__file__).parents[2] / "examples" / "campaigns" / "pressure.yaml"
+    text = example.read_text().replace("1-20", "1-2").replace("100000", "10000")
+    (small / "pressure.yaml").write_text(text)
+    found = json.loads(penstock("campaign", "pressure.yaml", "-o", "out", "--json").out)
+    assert (found["runs"], found["failed"]) == (30, 0)

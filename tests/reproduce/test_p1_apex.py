@@ -1,0 +1,60 @@
+"""P1 figures 8 to 13, with two schedules, two machines and two windows."""
+
+from __future__ import annotations
+
+import pytest
+from pytest import approx
+
+from penstock.reproduce import Settings, find, p1_apex
+from penstock.reproduce.p1_synthetic import STRATEGIES
+
+WORKLOADS = {"P1.fig9": ["NERSC"], "P1.fig10": ["TRILAB"]}
+QUANTITIES = ["min_yield", "min_yield_ratio", "efficiency", "utilization", "seconds"]
+TABLE = """\
+workload,workflow,share_pct,wall_time_h,cores,input,output,checkpoint_size_gb,checkpoint_period
+NERSC,A,60,8,8000,1 TB,2 TB,8000,1 h
+NERSC,B,40,12,16000,1 TB,2 TB,16000,1 h
+"""
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(p1_apex, "MACHINES", [0.0, 8.0])
+    monkeypatch.setattr(p1_apex, "WINDOWS", 2)
+
+
+@pytest.mark.parametrize("name", [f"P1.fig{figure}" for figure in range(8, 14)])
+def test_figures_8_to_13(run, few, name):
+    summary = run(name).summary
+    workloads = WORKLOADS.get(name, ["NERSC", "TRILAB"])
+    assert [key for key in summary if key.isupper()] == workloads
+    for workload in workloads:
+        found = summary[workload]
+        assert sum(found["windows"].values()) == 8
+        for quantity in QUANTITIES:
+            assert list(found[quantity]) == list(STRATEGIES)
+            for strategy in STRATEGIES:
+                assert found[quantity][strategy].keys() == found["windows"].keys()
+                assert summary["interval"][workload][quantity][strategy].keys() == found["windows"].keys()
+        assert set(found["min_yield_ratio"]["fair-share"].values()) == {1.0}
+        assert set(found["below_fair_share"]["fair-share"].values()) == {0.0}
+        assert all(0.0 < value <= 1.0 for curve in found["efficiency"].values() for value in curve.values())
+        assert found["by_machine"]["pressure"]["M8"] > 2 * found["by_machine"]["pressure"]["Cielo"]
+    assert len(summary["notes"]) == len(workloads)
+    assert all("incomplete" in note for note in summary["notes"])
+
+
+def test_in_full_there_are_as_many_windows_as_in_the_paper():
+    (campaign,) = find("P1.fig9").campaigns(Settings())
+    assert campaign.size == 100 * 20 * 10 * len(STRATEGIES)
+
+
+def test_a_full_table_needs_no_note(run, few, tmp_path):
+    (tmp_path / "full.csv").write_text(TABLE)
+    summary = run("P1.fig9", table=tmp_path / "full.csv", output=tmp_path / "out").summary
+    assert summary["notes"] == []
+
+
+def test_a_window_is_in_the_interval_around_its_middle():
+    assert float(p1_apex.middle(0)) == approx(0.035)
+    assert float(p1_apex.middle(24)) == approx(1.715)  # the last of P1's 25
