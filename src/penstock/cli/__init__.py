@@ -12,6 +12,7 @@ import sys
 import typer
 
 from penstock.cli.allocate import allocate
+from penstock.cli.buffer import buffer
 from penstock.cli.compare import compare
 from penstock.cli.decide import decide
 from penstock.cli.demo import demo
@@ -31,7 +32,20 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (demo, simulate, compare, optimum, pack, allocate, size_buffer, profiles, decide, generate, policies):
+for command in (
+    demo,
+    simulate,
+    compare,
+    optimum,
+    pack,
+    allocate,
+    size_buffer,
+    buffer,
+    profiles,
+    decide,
+    generate,
+    policies,
+):
     app.command()(command)
 
 
