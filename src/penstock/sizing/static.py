@@ -15,6 +15,7 @@ import numpy as np
 from penstock.engine.program import Floats
 from penstock.sizing.least_squares import nearest_to_zero
 from penstock.sizing.one_way import Cut, Way, checks_of, violated
+from penstock.sizing.solvers import simplex
 
 Progress = Callable[[int], None]  # cuts so far
 
@@ -79,14 +80,12 @@ def _rows(m: int, together: Floats, cuts: list[Cut]) -> tuple[Floats, Floats]:
 
 def _least_size(m: int, together: Floats, cuts: list[Cut]) -> tuple[float, Floats, Floats]:
     """The smallest size that keeps all cuts, some shares for it, and how much each cut weighs in that."""
-    from scipy.optimize import linprog  # noqa: PLC0415 - takes longer to load than most sizes take to find
-
     rows, limit = _rows(m, together, cuts)
     unit = float(np.abs(limit).max(initial=0.0)) or 1.0
     cost = np.zeros(m + 1)
     cost[m] = 1.0
-    found = linprog(cost, A_ub=rows, b_ub=limit / unit, bounds=(0, None), method="highs")
-    return found.x[m] * unit, found.x[:m] * unit, -found.ineqlin.marginals[together.shape[0] :]
+    found = simplex(cost, rows, limit / unit)
+    return found.x[m] * unit, found.x[:m] * unit, found.prices[together.shape[0] :]
 
 
 def _most_even(size: float, together: Floats, cuts: list[Cut]) -> Floats:
