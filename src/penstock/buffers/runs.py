@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 
 from penstock.buffering import Strategy, find
-from penstock.buffers.bound import least_stretch
+from penstock.buffers.bound import bounds, stretch_of
 from penstock.buffers.planning import plan_of
 from penstock.buffers.result import Buffered, Filling
 from penstock.buffers.script import script_of
 from penstock.buffers.split import Split
 from penstock.buffers.split import split as split_by
-from penstock.engine.program import Floats
 from penstock.engine.stepping import Progress
-from penstock.engine.tier import Script
 from penstock.engine.tier_run import execute_tier
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.sharing import Sharing
-from penstock.sizing.traffic import Traffic
 
 
 def buffer(
@@ -54,7 +51,7 @@ def buffer(
     plan = plan_of(split.schedule) if isinstance(chosen, Strategy) and chosen.plans else None
     run = execute_tier(script, traffic.limits, chosen, plan, names=traffic.names, record=timeline, progress=progress)
     stretch = stretch_of(run.completion, traffic)
-    alone = alone_stretch(script, traffic, capacity)
+    least = split.once(capacity, lambda: bounds(scenario, traffic, capacity))
     whole = split.partition == "dynamic"
     return Buffered(
         capacity=capacity,
@@ -67,34 +64,10 @@ def buffer(
         stretch=tuple(stretch.tolist()),
         max_stretch=float(stretch.max()),
         mean_stretch=float(stretch.mean()),
-        bound_max_stretch=max(float(alone.max()), least_stretch(traffic, capacity)),
-        bound_mean_stretch=float(alone.mean()),
+        bound_max_stretch=least.max_stretch,
+        bound_mean_stretch=least.mean_stretch,
         end=run.end,
         events=run.events,
         seconds=run.seconds,
         filling=Filling(run.time, run.output, run.input) if timeline else None,
     )
-
-
-def stretch_of(completion: Floats, traffic: Traffic) -> Floats:
-    """How many times as long as alone; who does nothing at all takes no longer."""
-    alone = traffic.completion - traffic.release
-    taken = completion - traffic.release
-    return np.divide(taken, alone, out=np.ones_like(taken), where=alone > 0.0)
-
-
-def alone_stretch(script: Script, traffic: Traffic, capacity: float) -> Floats:
-    """The stretch of each application if it had the file system and all of the buffer to itself."""
-    completion = np.empty(script.release.size)
-    for k in range(completion.size):
-        own, one = slice(script.first[k], script.first[k + 1]), slice(k, k + 1)
-        phases = ("kind", "amount", "starts", "stops", "read", "written")
-        alone = Script(
-            first=np.array([0, own.stop - own.start]),
-            **{name: getattr(script, name)[own] for name in phases},
-            **{name: getattr(script, name)[one] for name in ("nodes", "read_cap", "write_cap", "release")},
-            space=np.array([capacity]),
-            common=0.0,
-        )
-        completion[k] = execute_tier(alone, traffic.limits, find("fair"), names=traffic.names[one]).completion[0]
-    return stretch_of(completion, traffic)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from penstock.sizing.schedule import Schedule
 from penstock.sizing.sizes import PARTITIONS, Progress, sized
 from penstock.sizing.traffic import Traffic
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Split:
@@ -24,6 +27,14 @@ class Split:
     scenario: Scenario
     sizing: Sizing
     common: float  # the part of the capacity that anybody may use
+    kept: dict[float, Any] = field(default_factory=dict, repr=False, compare=False)  # by capacity, for every strategy
+
+    def once(self, capacity: float, make: Callable[[], T]) -> T:
+        """What `make` gives for a capacity, made for the first who asks."""
+        if capacity not in self.kept:
+            self.kept[capacity] = make()
+        found: T = self.kept[capacity]
+        return found
 
     @property
     def partition(self) -> str:
