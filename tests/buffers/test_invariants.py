@@ -30,6 +30,12 @@ MIXED = buffer_documents() | buffer_documents(exact=False)
 CLOSE = 1e-9
 
 
+def grain(found: Buffered, document: Document) -> float:
+    """What the tolerance can do to a stretch: instants within 1e-9 of the clock are one, however short a run is."""
+    alone = [(end - job["release"]) / times for end, job, times in zip(found.completion, document["applications"], found.stretch, strict=True)]
+    return 5 * CLOSE * max(1.0, found.end / min(alone))
+
+
 class Watched(NamedTuple):
     """A run, and after each of its events the time and the totals of all applications."""
 
@@ -117,10 +123,11 @@ def test_nobody_is_faster_than_alone_or_than_the_bounds(
     scenario = Scenario.from_document(document)
     part = None if partition == "dynamic" else common
     found = buffer(scenario, capacity, partition=partition, common=part, strategy=strategy)
-    assert min(found.stretch) >= 1 - CLOSE
-    assert found.max_stretch >= found.bound_max_stretch * (1 - CLOSE)
-    assert found.mean_stretch >= found.bound_mean_stretch * (1 - CLOSE)
-    assert min(found.bound_max_stretch, found.bound_mean_stretch) >= 1 - CLOSE
+    slack = grain(found, document)
+    assert min(found.stretch) >= 1 - slack
+    assert found.max_stretch >= found.bound_max_stretch * (1 - slack)
+    assert found.mean_stretch >= found.bound_mean_stretch * (1 - slack)
+    assert min(found.bound_max_stretch, found.bound_mean_stretch) >= 1 - slack
 
 
 @st.composite
@@ -138,9 +145,23 @@ def alike(draw: st.DrawFn, exact: bool = True) -> Document:
     return document | {"platform": {"bandwidth": limit}, "applications": applications}
 
 
-@pytest.mark.parametrize("sharing", SHARING)
+def in_turns(document: Document) -> Document:
+    """The same with operations between computes only, and one at the end."""
+    applications = []
+    for job in document["applications"]:
+        phases: list[Document] = []
+        for phase in job["phases"]:
+            computes = "compute" in phase
+            if phases and computes == ("compute" in phases[-1]):
+                phases.append({"write" if computes else "compute": 1.0})
+            phases.append(phase)
+        applications.append(job | {"phases": phases + ([{"write": 1.0}] if "compute" in phases[-1] else [])})
+    return document | {"applications": applications}
+
+
+@pytest.mark.parametrize("sharing", [name for name in SHARING if find(name).prepare is None])
 @settings(max_examples=20)
-@given(document=alike(), partition=st.sampled_from(PARTITIONS))
+@given(document=alike().map(in_turns), partition=st.sampled_from(PARTITIONS))
 def test_without_a_buffer_it_is_the_plain_engine(sharing: str, document: Document, partition: str) -> None:
     scenario = Scenario.from_document(document)
     plain = [application.completion for application in simulate(scenario, sharing).applications]
@@ -168,10 +189,11 @@ def test_without_a_buffer_strategy_g_is_fair_share(document: Document, partition
 def test_with_enough_of_a_buffer_the_plan_holds_nobody_up(
     kinds: tuple[str, ...], partition: str, factor: float, data: st.DataObject
 ) -> None:
-    scenario = Scenario.from_document(data.draw(late(kinds)))
+    document = data.draw(late(kinds))
+    scenario = Scenario.from_document(document)
     divided = split(scenario, partition)
     found = buffer(scenario, factor * divided.size, split=divided, strategy="planned")
-    assert found.stretch == pytest.approx([1.0] * len(found.names), abs=CLOSE)
+    assert found.stretch == pytest.approx([1.0] * len(found.names), abs=grain(found, document))
 
 
 @st.composite

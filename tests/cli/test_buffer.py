@@ -141,7 +141,7 @@ def test_an_own_strategy(ran):
 def test_the_table_of_a_run(ran, site):
     found, size = buffer(site, 300e9), size_buffer(site).size
     out = ran(LITTLE).out
-    assert out.startswith(f"300 GB, static, fair: max stretch {found.max_stretch:.4f}, mean {found.mean_stretch:.4f}")
+    assert out.startswith(f"300 GB, static, fair: max stretch {found.max_stretch:.3f}, mean {found.mean_stretch:.3f}")
     rows = {line.split()[0]: line.split() for line in out.splitlines()[3:5]}
     for name, share, stretch in zip(found.names, found.shares, found.stretch, strict=True):
         assert f"{share / 1e9:.4g}" in rows[name] and f"{stretch:.4f}" in rows[name]

@@ -73,12 +73,16 @@ def run_figure(run: Buffered, traffic: Traffic) -> Figure:
 
 def _draw_filling(axes: Axes, run: Buffered, groups: Ints, count: int, limits: Limits) -> None:
     filling = _of(run)
+    axes.set_ylabel("held in the buffer")
+    if run.capacity <= 0.0:
+        axes.set_yticks([])
+        axes.annotate("no buffer", (0.5, 0.5), xycoords="axes fraction", ha="center")
+        return
     held = filling.output + filling.input
     at = _thinned(held.sum(axis=1))
     layers = np.zeros((count, at.size))
     np.add.at(layers, groups, held[at].T)
-    top = run.capacity or 1.0
-    scale = bytes_scale(limits, top)
+    scale = bytes_scale(limits, run.capacity)
     axes.stackplot(filling.time[at], layers / scale.divisor, colors=_COLOURS[:count], linewidth=0)
     axes.axhline(run.capacity / scale.divisor, color=INK, linewidth=1, linestyle="--")
     axes.annotate(
@@ -90,8 +94,9 @@ def _draw_filling(axes: Axes, run: Buffered, groups: Ints, count: int, limits: L
         ha="right",
         fontsize=8,
     )
-    axes.set_ylim(0, 1.14 * top / scale.divisor)
-    axes.set_ylabel(f"held in the buffer ({scale.unit})" if scale.unit else "held in the buffer")
+    axes.set_ylim(0, 1.14 * run.capacity / scale.divisor)
+    if scale.unit:
+        axes.set_ylabel(f"held in the buffer ({scale.unit})")
     axes.yaxis.set_major_locator(MaxNLocator(6))
 
 
@@ -176,10 +181,10 @@ def _overlap(at: Floats, begin: float, end: float) -> Floats:
 
 
 def _draw_stretch(axes: Axes, run: Buffered, rows: list[int], groups: Ints) -> None:
-    stretch = np.array(run.stretch)[rows]
+    stretch = np.maximum(1.0, np.array(run.stretch)[rows])
     places = np.arange(len(rows))
     axes.barh(places, stretch - 1.0, left=1.0, height=0.7, color=[_COLOURS[groups[place]] for place in rows])
-    longest = max(run.max_stretch, run.bound_max_stretch) - 1.0 or 0.1
+    longest = max(run.max_stretch - 1.0, run.bound_max_stretch - 1.0, 0.01)  # less is rounding, or nearly
     for place, value in zip(places, stretch, strict=True):
         axes.annotate(
             fixed(float(value), 3),
@@ -196,7 +201,7 @@ def _draw_stretch(axes: Axes, run: Buffered, rows: list[int], groups: Ints) -> N
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(3))
+    axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value)))
     axes.set_xlabel("stretch")
 
@@ -233,7 +238,7 @@ def comparison_figure(comparison: Comparison, limits: Limits) -> Figure:
                 va="center",
                 fontsize=8,
             )
-        widest = max(run.max_stretch for run in runs) - 1.0 or 0.1
+        widest = max(0.01, *(run.max_stretch - 1.0 for run in runs))
         axes.axvline(first.bound_max_stretch, color=WAITING, linewidth=1, linestyle="--")
         axes.axvline(first.bound_mean_stretch, color=INK, linewidth=1, linestyle=":")
         axes.set_xlim(1.0 - 0.02 * widest, 1.0 + 1.28 * widest)

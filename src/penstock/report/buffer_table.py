@@ -225,7 +225,7 @@ def nearly_enough(sweep: Sweep) -> Point | None:
 
 
 def _stretches(run: Buffered) -> str:
-    return f"max stretch {fixed(run.max_stretch)}, mean {fixed(run.mean_stretch)}"
+    return f"max stretch {fixed(run.max_stretch, _DIGITS)}, mean {fixed(run.mean_stretch, _DIGITS)}"
 
 
 def _whose(run: Buffered) -> str:
