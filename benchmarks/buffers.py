@@ -14,6 +14,7 @@ from benchmarks.timing import ROOT, in_child, race
 from penstock import Scenario, generate
 from penstock.buffers import buffer
 from penstock.buffers.split import split
+from penstock.model import Trace
 from penstock.sizing import size_buffer
 
 SEED = 1
@@ -47,12 +48,12 @@ def tier_rows(quick: bool) -> list[Row]:
     parts = split(scenario, "static")
     rows = []
     for strategy, promise in STRATEGIES.items():
-        runs = [
-            buffer(scenario, HALF * parts.size, split=parts, strategy=strategy) for _ in range(1 if quick else 3)
-        ]
+        runs = [buffer(scenario, HALF * parts.size, split=parts, strategy=strategy) for _ in range(1 if quick else 3)]
         seconds, events = min(run.seconds for run in runs), runs[0].events
         note = f"{events / seconds:,.0f} a second"
-        rows.append(Row(f"{strategy}, a million of {events:,} events", 1e6 * seconds / events, " s", promise, note=note))
+        rows.append(
+            Row(f"{strategy}, a million of {events:,} events", 1e6 * seconds / events, " s", promise, note=note)
+        )
     return rows
 
 
@@ -98,6 +99,7 @@ def _document(scenario: Scenario) -> dict[str, Any]:
     platform = {"bandwidth": scenario.platform.bandwidth, "node_bandwidth": scenario.platform.node_bandwidth}
     applications = []
     for each in scenario.applications:
+        assert isinstance(each.phases, Trace)
         pairs = zip(each.phases.kind.tolist(), each.phases.amount.tolist(), strict=True)
         phases = [{KINDS[kind]: amount} for kind, amount in pairs]
         applications.append({"name": each.name, "nodes": each.nodes, "release": each.release, "phases": phases})

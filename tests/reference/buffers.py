@@ -368,7 +368,7 @@ class Common:
     def settle(self, jobs: list[Job], now: float) -> bool:
         """Find it full at this instant, or not."""
         missing, pace = self.transition(jobs)
-        fills = not self.full and 0 < pace and missing <= pace * TOLERANCE * now
+        fills = not self.full and pace > 0 and missing <= pace * TOLERANCE * now
         self.full |= fills
         return fills
 

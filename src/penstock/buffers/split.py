@@ -58,10 +58,13 @@ class Split:
 
     @property
     def parts(self) -> Mapping[str, float]:
-        """What each application has for itself, as a part of the capacity.
+        """What each application has for itself, as a part of the capacity; what the scenario says counts more.
 
         Static parts of applications that follow each other may add up to more than 1.
         """
+        buffer = self.scenario.platform.burst_buffer
+        if buffer is not None and buffer.shares:
+            return {name: (1.0 - self.common) * buffer.shares.get(name, 0.0) for name in self.traffic.names}
         shares = self.sizing.shares or {}
         whole = sum(shares.values()) if self.partition == "isolated" else self.size
         if whole <= 0.0:  # nobody needs anything: alike
@@ -83,5 +86,11 @@ def split(
         raise InvalidOption(f"common is {common:g}; accepted is a part of the buffer, from 0 to 1")
     if partition == "dynamic" and common not in (None, 1.0):
         raise InvalidOption(f"common is {common:g}; with partition dynamic all of the buffer is common: leave it out")
+    buffer = scenario.platform.burst_buffer
+    for name, share in ((buffer and buffer.shares) or {}).items():
+        if share > 1.0:
+            raise InvalidOption(
+                f"platform.burst_buffer.shares gives {name!r} {share:g}; a share is a part of the capacity, from 0 to 1"
+            )
     all_of_it = 1.0 if partition == "dynamic" else 0.0
     return Split(scenario, size_buffer(scenario, partition, progress=progress), all_of_it if common is None else common)

@@ -93,6 +93,12 @@ def is_full(state: TierState, k: int) -> bool:
 
 
 @inlined
+def takes_no_input(script: Script, state: TierState, k: int) -> bool:
+    """Whether nothing more is fetched ahead: who has a part of his own leaves the common one to those who write."""
+    return state.beyond[k] == 1 and (script.space[k] > 0.0 or state.counts[COMMON_FULL] == 1)  # type: ignore[no-any-return]
+
+
+@inlined
 def _end_operation(script: Script, state: TierState, k: int) -> None:
     """Put the totals exactly where they belong: rounding must leave no bytes that were never there."""
     if state.doing[k] == READING:
@@ -244,7 +250,7 @@ def _ask_in(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, 
     state.in_row[k] = row
     flows.application[row], flows.reading[row] = k, 1
     flows.cap[row] = script.read_cap[k]
-    flows.under[row] = state.out_row[k] if is_full(state, k) and not reading else -1
+    flows.under[row] = state.out_row[k] if takes_no_input(script, state, k) and not reading else -1
     flows.blocked[row] = reading and there <= 0.0
     flows.held[row], flows.room[row] = there, room
     flows.due[row] = now if reading else _starts_at(script, state, k, state.next_read[k], now)
@@ -257,16 +263,16 @@ def _ask_in(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, 
 @inlined
 def ask(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, rows: int) -> int:
     """Add the flows of an application; how many there are then."""
-    doing, full = state.doing[k], is_full(state, k)
-    common = max(0.0, script.common - state.clock[COMMON_USED])
-    room = 0.0 if full else max(0.0, script.space[k] - held_by(state, k)) + common
+    doing, full = state.doing[k], takes_no_input(script, state, k)
+    own = 0.0 if state.beyond[k] == 1 else max(0.0, script.space[k] - held_by(state, k))
+    common = 0.0 if is_full(state, k) else max(0.0, script.common - state.clock[COMMON_USED])
     state.out_row[k] = state.in_row[k] = -1
     if doing == WRITING or state.produced[k] > state.sent[k]:
-        _ask_out(script, plan, state, flows, k, rows, room)
+        _ask_out(script, plan, state, flows, k, rows, own + common)
         rows += 1
     fits = doing == READING or not full or (doing != WRITING and state.out_row[k] >= 0)
     if fits and state.fetched[k] < state.horizon[k]:
-        _ask_in(script, plan, state, flows, k, rows, room)
+        _ask_in(script, plan, state, flows, k, rows, own if script.space[k] > 0.0 else common)
         rows += 1
     return rows
 
