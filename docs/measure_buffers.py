@@ -1,8 +1,8 @@
 """Measure burst buffers as the site reports them: `python docs/measure_buffers.py` prints tables and draws pictures.
 
 P5's workload (§7.1): 30 sets of applications for each of three sites, behind buffers of a quarter, a half, three
-quarters and all of the smallest one with static parts. Names of tables as arguments (strategies, sharing, sizes, example,
-program, pictures) measure those only; all take about three minutes on two cores, of which `program` takes one.
+quarters and all of the smallest one with static parts. Names of tables as arguments (strategies, sharing, sizes,
+example, program, pictures) measure those only; `strategies` takes most of the time.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ PARTS = (0.25, 0.5, 0.75, 1.0)
 LARGER = (1.5, 3.0)  # P5 looks this far
 DIVISIONS = {"static parts": ("static", 0.0), "half common": ("static", 0.5), "all common": ("dynamic", None)}
 POLICIES = ("fair-share", "fcfs", "greedy-yield", "greedy-com")
+STRATEGIES = (*NAMES, "greedy-yield")  # and the best of P1's policies, which knows nothing of the buffer
 BOUND = "bound"
 G = "static parts, fair"
 EXAMPLE = "generate checkpoints --seed 4 --set applications=8 mtbf=50 load=0.8 -o site.yaml"
@@ -120,16 +121,21 @@ def divided(scenario: Scenario) -> tuple[float, dict[str, Split]]:
 # ---- strategies
 
 
+def chosen(name: str) -> str | sharing.Sharing:
+    """A strategy by name, or one of P1's policies."""
+    return name if name in NAMES else sharing.find(name)
+
+
 def run_strategies(one: tuple[str, int]) -> Measured:
     """Every strategy with every division and every part."""
     scenario = workload(*one)
     size, splits = divided(scenario)
     found: Measured = {}
     for name, shared in splits.items():
-        for strategy in NAMES:
+        for strategy in STRATEGIES:
             larger = LARGER if strategy == "fair" else ()
             for part in (*PARTS, *larger):
-                run = buffer(scenario, part * size, strategy=strategy, split=shared)
+                run = buffer(scenario, part * size, strategy=chosen(strategy), split=shared)
                 found[f"{name}, {strategy}", part] = Fate(run.max_stretch, run.mean_stretch)
                 found[BOUND, part] = Fate(run.bound_max_stretch, run.bound_mean_stretch)
     return found
@@ -138,7 +144,7 @@ def run_strategies(one: tuple[str, int]) -> Measured:
 def strategies() -> None:
     """Stretches, what is saved of G's, how often, and the picture of it."""
     results = in_two_cores(run_strategies)
-    rows = [f"{name}, {strategy}" for name in DIVISIONS for strategy in NAMES]
+    rows = [f"{name}, {strategy}" for name in DIVISIONS for strategy in STRATEGIES]
     for site, sets in results.items():
         for key in Fate._fields:
             print(f"\n{site}: {key} stretch")
@@ -146,14 +152,29 @@ def strategies() -> None:
         for key in Fate._fields:
             print(f"\n{site}: {key} stretch, points (% of run time without contention) below G's, paired")
             table(PARTS, {row: [saved(sets, (row, part), (G, part), key) for part in PARTS] for row in rows[1:]})
+        for name, other in (("all common", "planned"), ("all common", "earliest-burst"), ("half common", "planned")):
+            ours, theirs = f"{name}, {other}", f"{name}, greedy-yield"
+            print(f"\n{site}: {theirs}, points below {other}:", end=" ")
+            print({part: saved(sets, (theirs, part), (ours, part), "max") for part in PARTS})
         print(f"\n{site}: sets (of {len(sets)}) in which the largest stretch is below G's")
         table(PARTS, {row: [str(wins(sets, (row, part), (G, part))) for part in PARTS] for row in rows[1:]})
         for name in DIVISIONS:
             fair = f"{name}, fair"
             print(f"{fair}: max", {part: level(sets, (fair, part), "max") for part in (1.0, *LARGER)})
+        with_large(site, sets)
         print("planned at S_opt: largest of all stretches - 1:", end=" ")
         print({name: max(found[f"{name}, planned", 1.0].max for found in sets) - 1.0 for name in DIVISIONS})
     draw_found(results)
+
+
+def with_large(site: str, sets: Sequence[Measured]) -> None:
+    """The sets with the application of the largest checkpoints, and those without."""
+    large = [any(job.name.startswith("Silverton") for job in workload(site, seed).applications) for seed in SEEDS]
+    for there in (True, False):
+        part = [found for found, has in zip(sets, large, strict=True) if has == there]
+        rows = (BOUND, G, "all common, greedy-yield")
+        words = {row: level(part, (row, 0.5), "max") for row in rows} if len(part) > 1 else {}
+        print(f"{len(part)} sets {'with' if there else 'without'} Silverton, half of S_opt:", words)
 
 
 def wins(sets: Sequence[Measured], case: Case, base: Case) -> int:
@@ -171,8 +192,7 @@ def run_policies(one: tuple[str, int]) -> Measured:
     found: Measured = {}
     for name, shared in splits.items():
         for policy in ("fair", *POLICIES):
-            chosen = policy if policy == "fair" else sharing.find(policy)
-            run = buffer(scenario, 0.5 * size, strategy=chosen, split=shared)
+            run = buffer(scenario, 0.5 * size, strategy=chosen(policy), split=shared)
             found[f"{name}, {policy}", 0.5] = Fate(run.max_stretch, run.mean_stretch)
     return found
 
@@ -229,16 +249,23 @@ def example() -> None:
     with tempfile.TemporaryDirectory() as folder:
         penstock(EXAMPLE, folder)
         scenario = load(Path(folder) / "site.yaml")
-    size, splits = divided(scenario)
-    print(f"example: {size / 1e15:.3f} PB, dynamic {splits['all common'].size / 1e15:.3f} PB")
-    for name, shared in splits.items():
-        for strategy in NAMES:
-            run = buffer(scenario, 0.5 * size, strategy=strategy, split=shared)
-            print(f"half, {name}, {strategy}: {run.max_stretch:.3f}, {run.mean_stretch:.3f}")
+    size, splits = show_half("example", scenario)
+    show_half("MTBF 50, load 0.8, seed 1", workload("MTBF 50, load 0.8", 1))
     run = buffer(scenario, 3.0 * size, split=splits["static parts"])
     worst = run.names[run.stretch.index(run.max_stretch)]
-    print(f"G at 3 × S_opt: {worst} has {run.max_stretch:.3f}, own part {max(run.shares) / 1e12:.0f} TB at most")
-    print(dict(zip(run.names, run.shares, strict=True))[worst])
+    own = dict(zip(run.names, run.shares, strict=True))[worst]
+    print(f"G at 3 × S_opt: {worst} has {run.max_stretch:.3f}, own part {own / 1e12:.1f} TB")
+
+
+def show_half(title: str, scenario: Scenario) -> tuple[float, dict[str, Split]]:
+    """What half of the smallest buffer gives."""
+    size, splits = divided(scenario)
+    print(f"\n{title}: {size / 1e15:.3f} PB, dynamic {splits['all common'].size / 1e15:.3f} PB")
+    for name, shared in splits.items():
+        for strategy in STRATEGIES:
+            run = buffer(scenario, 0.5 * size, strategy=chosen(strategy), split=shared)
+            print(f"half, {name}, {strategy}: {run.max_stretch:.3f}, {run.mean_stretch:.3f}")
+    return size, splits
 
 
 # ---- the linear program of reads and writes under a joint limit
@@ -253,7 +280,12 @@ def reading_and_writing(events: int) -> Scenario:
         phases = []
         for _ in range(rounds):
             read, compute, write = draw.uniform(1, 3), draw.uniform(60, 180), draw.uniform(4, 12)
-            phases += [{"read": f"{read} TB"}, {"compute": compute * 10}, {"write": f"{write} TB"}, {"compute": compute}]
+            phases += [
+                {"read": f"{read} TB"},
+                {"compute": compute * 10},
+                {"write": f"{write} TB"},
+                {"compute": compute},
+            ]
         jobs.append({"name": f"job-{index}", "bandwidth": "200 GB/s", "phases": phases})
     return Scenario.from_document({"version": 1, "platform": {"bandwidth": "120 GB/s"}, "applications": jobs})
 
@@ -330,7 +362,7 @@ def pictures() -> None:
 
 def draw_found(results: Results) -> None:
     """Largest stretch against the part of the smallest buffer, for each site."""
-    lines = (G, "static parts, earliest-burst", "static parts, planned", "half common, fair", "all common, fair")
+    lines = (G, "static parts, earliest-burst", "half common, fair", "all common, fair", "all common, greedy-yield")
     with theme():
         figure = Figure(figsize=(10.5, 3.6), layout="constrained")
         for axes, (site, sets) in zip(figure.subplots(1, len(results), sharey=True), results.items(), strict=True):

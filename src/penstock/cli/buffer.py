@@ -253,13 +253,9 @@ def _show_sweep(sweep: Sweep, split: Split, json: bool, plot: Path | None) -> No
 
 def _tell(record: dict[str, Any], table: Table | None, lines: list[str], json: bool, plot: Path | None) -> None:
     """JSON, or a table and sentences, and the file that came with them."""
-    from penstock.cli.show import output, print_json  # noqa: PLC0415
+    from penstock.cli.show import print_json, say  # noqa: PLC0415
 
     if json:
-        return print_json(record)
-    console = output()
-    if table:
-        console.print(table)
-    for line in [*lines, *([f"written: {plot}"] if plot else [])]:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-    return None
+        print_json(record)
+    else:
+        say([*([table] if table else []), *lines], plot)

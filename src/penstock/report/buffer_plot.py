@@ -13,8 +13,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from penstock.report.buffer_table import slowest
+from penstock.report.groups import GROUP_COLOURS, groups_of
 from penstock.report.quantities import fixed, significant
-from penstock.report.sizing_plot import _COLOURS, _groups, _thinned
+from penstock.report.sizing_plot import thinned
 from penstock.report.sizing_table import bytes_scale
 from penstock.report.theme import COLOURS, COMPUTE, FAINT, INK, OTHERS, WAITING, label, theme
 from penstock.report.time_axis import time_axis
@@ -54,7 +55,7 @@ def run_figure(run: Buffered, traffic: Traffic) -> Figure:
         figure = Figure(figsize=(11, 3.3 + height), layout="constrained")
         (upper, aside), (lower, bars) = figure.subplots(2, 2, height_ratios=[2.6, height], width_ratios=[4.6, 1])
         peaks = (filling.output + filling.input).max(axis=0, initial=0.0)
-        groups, names = _groups(run.names, peaks)
+        groups, names = groups_of(run.names, peaks)
         _draw_filling(upper, run, groups, len(names), traffic.limits)
         _draw_rows(lower, run, traffic, rows, groups, np.linspace(begin, end, _COLUMNS + 1))
         _draw_stretch(bars, run, rows, groups)
@@ -79,11 +80,11 @@ def _draw_filling(axes: Axes, run: Buffered, groups: Ints, count: int, limits: L
         axes.annotate("no buffer", (0.5, 0.5), xycoords="axes fraction", ha="center")
         return
     held = filling.output + filling.input
-    at = _thinned(held.sum(axis=1))
+    at = thinned(held.sum(axis=1))
     layers = np.zeros((count, at.size))
     np.add.at(layers, groups, held[at].T)
     scale = bytes_scale(limits, run.capacity)
-    axes.stackplot(filling.time[at], layers / scale.divisor, colors=_COLOURS[:count], linewidth=0)
+    axes.stackplot(filling.time[at], layers / scale.divisor, colors=GROUP_COLOURS[:count], linewidth=0)
     axes.axhline(run.capacity / scale.divisor, color=INK, linewidth=1, linestyle="--")
     axes.annotate(
         f"capacity {scale.show(run.capacity)}",
@@ -102,7 +103,7 @@ def _draw_filling(axes: Axes, run: Buffered, groups: Ints, count: int, limits: L
 
 def _draw_rows(axes: Axes, run: Buffered, traffic: Traffic, rows: list[int], groups: Ints, at: Floats) -> None:
     """A row per application: the fuller, the darker; red while there is no room for more output."""
-    colours = np.array([to_rgb(colour) for colour in _COLOURS])
+    colours = np.array([to_rgb(colour) for colour in GROUP_COLOURS])
     picture = np.zeros((len(rows), 5, at.size - 1, 4))  # of five lines, the last stays empty
     for row, (place, level) in enumerate(zip(rows, _levels(run, rows, at), strict=True)):
         running = _overlap(at, float(traffic.release[place]), run.completion[place])
@@ -183,7 +184,7 @@ def _overlap(at: Floats, begin: float, end: float) -> Floats:
 def _draw_stretch(axes: Axes, run: Buffered, rows: list[int], groups: Ints) -> None:
     stretch = np.maximum(1.0, np.array(run.stretch)[rows])
     places = np.arange(len(rows))
-    axes.barh(places, stretch - 1.0, left=1.0, height=0.7, color=[_COLOURS[groups[place]] for place in rows])
+    axes.barh(places, stretch - 1.0, left=1.0, height=0.7, color=[GROUP_COLOURS[groups[place]] for place in rows])
     longest = max(run.max_stretch - 1.0, run.bound_max_stretch - 1.0, 0.01)  # less is rounding, or nearly
     for place, value in zip(places, stretch, strict=True):
         axes.annotate(
@@ -210,7 +211,7 @@ def _legend(axes: Axes, names: list[str]) -> None:
     """Beside the stack, the uppermost first, as it is stacked."""
     axes.axis("off")
     handles: list[Patch | Line2D] = [
-        *(Patch(facecolor=_COLOURS[i], label=name) for i, name in reversed(list(enumerate(names)))),
+        *(Patch(facecolor=GROUP_COLOURS[i], label=name) for i, name in reversed(list(enumerate(names)))),
         Patch(facecolor=WAITING, label="full of output"),
         Patch(facecolor=COMPUTE, label="running"),
         Line2D([], [], color=INK, linewidth=1.4, label="end without contention"),
@@ -278,7 +279,7 @@ def _line(place: int, count: int) -> dict[str, Any]:
     """Where lines lie on each other, the later ones are the thinner and smaller."""
     late = place / max(count - 1, 1)
     return {
-        "color": _COLOURS[place % len(COLOURS[:8])],
+        "color": GROUP_COLOURS[place % len(COLOURS[:8])],
         "marker": _MARKERS[place % len(_MARKERS)],
         "markersize": 5.5 - 2.0 * late,
         "linewidth": 2.2 - 1.0 * late,
