@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmarks.buffers import sizing_rows, tier_rows
 from benchmarks.engine import engine_rows
 from benchmarks.growth import Growth, exponent, measure_growth
 from benchmarks.growth_plot import draw_growth, time_text
@@ -34,6 +35,8 @@ SUBJECTS = {
     "Packs, time of the engine, and of packing": pack_rows,
     "Targets, time of policies and of the engine": target_rows,
     "Targets, whole runs with metrics": evaluation_rows,
+    "Burst buffers, time and memory of sizing": sizing_rows,
+    "Burst buffers, time of the engine": tier_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

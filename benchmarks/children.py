@@ -48,6 +48,18 @@ def loop_alone(window: str) -> dict[str, float]:
     return {"events": run.events, "before": before, "peak": peak()}
 
 
+def size_static(seed: str, mtbf: str, load: str) -> dict[str, float]:
+    """Size a buffer with fixed shares for the checkpoints of P5; the solvers are imported on the way."""
+    import penstock  # noqa: PLC0415
+    from penstock.sizing import size_buffer  # noqa: PLC0415
+
+    scenario = penstock.generate("checkpoints", int(seed), mtbf=float(mtbf), load=float(load))
+    clock, cpu = time.perf_counter(), time.process_time()
+    found = size_buffer(scenario, "static")
+    clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
+    return {"events": found.events, "clock": clock, "seconds": min(clock, cpu), "peak": peak()}
+
+
 def peak() -> float:
     """The most memory this process has held, in MB; the kernel's own account of this program alone."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")

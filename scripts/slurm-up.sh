@@ -70,7 +70,7 @@ END
 for node in $(seq "$nodes"); do
     mkdir -p "$folder/spool/n$node"
     echo "NodeName=n$node NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[$node]} CPUs=$cores SocketsPerBoard=1" \
-        "CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=4000 State=UNKNOWN" >>"$folder/slurm.conf"
+        "CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=8000 State=UNKNOWN" >>"$folder/slurm.conf"
 done
 echo "PartitionName=batch Nodes=n[1-$nodes] Default=YES MaxTime=60 State=UP" >>"$folder/slurm.conf"
 

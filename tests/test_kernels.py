@@ -24,7 +24,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
-from penstock import Scenario, kernels, simulate
+from penstock import Scenario, buffering, kernels, simulate
+from penstock.buffering import Strategy
+from penstock.buffers import buffer
 from penstock.engine import heap
 from penstock.engine.compile import compile_scenario
 from penstock.engine.run import Execution
@@ -42,7 +44,7 @@ positive = st.floats(1e-6, 1e12)
 def modules() -> list[ModuleType]:
     """Every module that may hold kernels."""
     found = [kernels]
-    for part in ("engine", "sharing", "metrics", "allocation"):
+    for part in ("engine", "sharing", "metrics", "allocation", "sizing", "buffering", "buffers"):
         package = importlib.import_module(f"penstock.{part}")
         found += [
             importlib.import_module(f"penstock.{part}.{info.name}") for info in pkgutil.iter_modules(package.__path__)
@@ -110,6 +112,31 @@ def striped_document(seed: int) -> dict[str, Any]:
     return {**document, "platform": {"targets": draw.choice([3, 12])}}
 
 
+def buffer_document(seed: int) -> dict[str, Any]:
+    """Applications that are faster than the file system; some seeds only write, and some never wait."""
+    draw = random.Random(seed)
+    document = random_document(2 * seed)
+    for job in document["applications"]:
+        job["bandwidth"] = draw.uniform(1.0, 3.0)
+        if seed % 2:
+            job["phases"] = [job["phases"][0], {"compute": 2.0}, {"write": draw.uniform(1.0, 4.0)}]
+    return {**document, "platform": {"read_bandwidth": draw.choice([1.5, 9.0]), "write_bandwidth": 1.5}}
+
+
+def outcome_behind_a_buffer(scenario: Scenario, partition: str, strategy: Strategy | Sharing) -> list[float]:
+    """The numbers of a run behind a buffer, the bounds included, and what it held on the way."""
+    result = buffer(scenario, 3.0, partition=partition, strategy=strategy, timeline=True)
+    assert result.filling is not None
+    numbers = [result.bound_max_stretch, result.bound_mean_stretch, result.end, *result.shares, *result.completion]
+    return [*numbers, *result.filling.output.sum(axis=0), *result.filling.input.sum(axis=0)]
+
+
+def in_python(policy: Strategy | Sharing) -> Strategy | Sharing:
+    if isinstance(policy, Strategy):
+        return replace(policy, divide=policy.plain)
+    return replace(policy, decide=policy.plain)
+
+
 def outcome_on_targets(scenario: Scenario, allocation: str, policy: Sharing) -> list[float]:
     """The numbers of a run on targets."""
     result = allocate(scenario, allocation, sharing=policy)
@@ -163,28 +190,45 @@ def test_every_kernel_does_what_its_python_says() -> None:
                 plain = replace(policy, decide=policy.plain)
                 again = outcome_on_targets(scenario, allocation, plain)
                 assert again == pytest.approx(result, rel=1e-9, abs=1e-12), (allocation, policy.name)
-    ours = {name for name in dispatchers() if not name.endswith(".idle")} - {policy_kernel(name) for name in NAMES}
+    behind: list[Strategy | Sharing] = [
+        *map(buffering.find, buffering.NAMES),
+        find("greedy-yield"),
+        find("best-next-event"),
+    ]
+    for scenario in map(Scenario.from_document, map(buffer_document, range(4))):
+        ways = [(partition, chosen) for partition in ("static", "dynamic") for chosen in behind]
+        fills = [outcome_behind_a_buffer(scenario, *way) for way in ways]
+        with in_plain_python(called):
+            for (partition, chosen), result in zip(ways, fills, strict=True):
+                again = outcome_behind_a_buffer(scenario, partition, in_python(chosen))
+                assert again == pytest.approx(result, rel=1e-9, abs=1e-9), (partition, chosen.name)
+    policies = {policy_kernel(find(name)) for name in NAMES} | {policy_kernel(one) for one in behind}
+    ours = {name for name in dispatchers() if not name.endswith((".idle", ".nothing"))} - policies
     assert called >= ours, f"not called: {sorted(ours - called)}"
 
 
-def policy_kernel(name: str) -> str:
-    plain = find(name).plain
-    return f"{plain.__module__}.{plain.__name__}"
+def policy_kernel(policy: Strategy | Sharing) -> str:
+    return f"{policy.plain.__module__}.{policy.plain.__name__}"
 
 
 COMPARE_ALL = """
 import json, sys
-from penstock import Scenario, compare
-from penstock.sharing import NAMES
+from penstock import Scenario, buffering, compare
+from penstock.buffers import buffer
+from penstock.sharing import NAMES, find
 from penstock.targets import allocate
 
-documents, striped = json.load(sys.stdin)
+documents, striped, buffered = json.load(sys.stdin)
 for document in documents:
     compare(Scenario.from_document(document), timeline=True)
 for document in striped:
     for name in NAMES:
         allocate(Scenario.from_document(document), sharing=name)
     allocate(Scenario.from_document(document), "mckp")
+for document in buffered:
+    for strategy in (*buffering.NAMES, find("greedy-yield"), find("best-next-event")):
+        for partition in ("static", "isolated", "dynamic"):
+            buffer(Scenario.from_document(document), 3.0, partition=partition, strategy=strategy, timeline=True)
 """
 
 
@@ -197,6 +241,7 @@ def test_no_kernel_reaches_beyond_its_arrays(tmp_path: Path) -> None:
             [
                 [random_document(seed, 40 if seed % 10 == 0 else None) for seed in range(200)],
                 [striped_document(seed) for seed in range(50)],
+                [buffer_document(seed) for seed in range(50)],
             ]
         ),
         env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},

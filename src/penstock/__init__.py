@@ -1,4 +1,4 @@
-"""Penstock decides who may do I/O when, at which rate and through which targets: simulate, compare, bound policies.
+"""Penstock decides who may do I/O when, at which rate, through which targets and with how much burst buffer.
 
 >>> import penstock
 >>> scenario = penstock.generate("example-1", m=4)
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.buffers import buffer
     from penstock.decision import decide
     from penstock.errors import PenstockError
     from penstock.exact import optimum
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.packing import pack
     from penstock.runs import compare, simulate
     from penstock.schedule import follow
+    from penstock.sizing import size_buffer
     from penstock.targets import allocate
     from penstock.workloads import generate
 
@@ -29,6 +31,7 @@ _HOME = {
     "Result": "metrics.result",
     "Scenario": "model",
     "allocate": "targets",
+    "buffer": "buffers",
     "compare": "runs",
     "decide": "decision",
     "follow": "schedule",
@@ -38,6 +41,7 @@ _HOME = {
     "pack": "packing",
     "save": "model",
     "simulate": "runs",
+    "size_buffer": "sizing",
 }
 
 __all__ = [
@@ -45,6 +49,7 @@ __all__ = [
     "Result",
     "Scenario",
     "allocate",
+    "buffer",
     "compare",
     "decide",
     "follow",
@@ -54,6 +59,7 @@ __all__ = [
     "pack",
     "save",
     "simulate",
+    "size_buffer",
 ]
 
 

@@ -152,7 +152,7 @@ def test_an_interrupt_cancels_the_jobs(tmp_path, queue):
     [("queue=nowhere", "invalid partition specified: nowhere"), ("cores=99", "[Nn]ode configuration is not available")],
 )
 def test_jobs_that_slurm_does_not_take(tmp_path, queue, request_, words):
-    with pytest.raises(InvalidOption, match=f"Slurm does not take the jobs: .*{words}"):
+    with pytest.raises(InvalidOption, match=f"Slurm does not take jobs with cores=.*,memory=.*GB: .*{words}"):
         run_campaign(small(), tmp_path / "out", on=place(tmp_path / "out", f"interface=lo,{request_}"))
 
 

@@ -347,13 +347,65 @@ def fill(flows: list[Flow], limits: Limits) -> None:
                 flow.rate = flow.under.rate
 
 
+BELOW, AT, OVER = "below", "at", "over"
+
+
+@dataclass
+class Common:
+    """The part of the buffer that anybody may use whose own part is full; without any bytes it is full for ever."""
+
+    size: float
+    full: bool = False
+    emptying: bool = False  # whether it holds less and less, as things stand
+
+    def __post_init__(self) -> None:
+        self.full = self.size == 0
+
+    def transition(self, jobs: list[Job]) -> tuple[float, float]:
+        """How much it can still take, and how fast that shrinks."""
+        return self.size - sum(job.excess() for job in jobs), sum(job.taking() for job in jobs)
+
+    def settle(self, jobs: list[Job], now: float) -> bool:
+        """Find it full at this instant, or not."""
+        missing, pace = self.transition(jobs)
+        fills = not self.full and pace > 0 and missing <= pace * TOLERANCE * now
+        self.full |= fills
+        return fills
+
+    def due(self, jobs: list[Job], now: float) -> list[float]:
+        """When it is full, as things stand."""
+        missing, pace = self.transition(jobs)
+        return [now + missing / pace] if pace > 0 and not self.full else []
+
+    def hand_over(self, jobs: list[Job]) -> None:
+        """Share what others make free of it among those who write into a full buffer, beside what the PFS gives them.
+
+        Nobody else fills a full buffer, so that what is made free is a sum without negative terms: no rounding in it.
+        """
+        freed = -sum(job.taking() for job in jobs) if self.full else 0.0
+        writers = [job for job in jobs if job.full and job.doing == "write"]
+        parts = [Flow("write", max(0.0, job.caps[1] - job.rates["sent"])) for job in writers]
+        fill(parts, (inf, freed, inf))
+        for job, part in zip(writers, parts, strict=True):
+            job.rates["produced"] += part.rate or 0.0
+        self.emptying = freed - sum(part.rate or 0.0 for part in parts) > TOLERANCE * freed
+
+    def move(self) -> None:
+        """As soon as something leaves a full part for good there is room again."""
+        self.full = self.size == 0 or (self.full and not self.emptying)
+
+
 @dataclass
 class Job:
-    """One application under G: away, compute, read, write or done, and totals of all bytes it has moved so far."""
+    """One application under G: away, compute, read, write or done, and totals of all bytes it has moved so far.
+
+    It holds less than its own part of the buffer, exactly that (and a little more or less by rounding), or more.
+    """
 
     name: str
     caps: tuple[float, float]
     space: float
+    common: Common
     phases: list[tuple[str, float]]
     until: float  # when the compute ends or it is released
     doing: str = "away"
@@ -363,13 +415,28 @@ class Job:
     sent: float = 0.0
     fetched: float = 0.0
     consumed: float = 0.0
-    full: bool = False
+    level: str = BELOW
     rates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(TOTALS, 0.0))
     completion: float | None = None
 
     def __post_init__(self) -> None:
-        self.full = self.space == 0
+        self.level = AT if self.space == 0 else BELOW
         self.horizon = self.next_read()
+
+    @property
+    def full(self) -> bool:
+        return self.level != BELOW and self.common.full
+
+    def held(self) -> float:
+        return (self.produced - self.sent) + (self.fetched - self.consumed)
+
+    def excess(self) -> float:
+        """What it holds of the common part."""
+        return self.held() - self.space if self.level == OVER else 0.0
+
+    def taking(self) -> float:
+        """How fast it fills the common part, or makes room there."""
+        return {BELOW: 0.0, AT: max(0.0, self.filling()), OVER: self.filling()}[self.level]
 
     def next_read(self) -> float:
         return next((amount for kind, amount in self.phases if kind == "read"), 0.0)
@@ -428,9 +495,10 @@ class Job:
         if self.doing == "read" and self.fetched > self.consumed:
             shrinks = rates["consumed"] - rates["fetched"]
             found.append((self.fetched - self.consumed, shrinks, lambda _: setattr(self, "consumed", self.fetched)))
-        if not self.full:
-            room = self.space - (self.produced - self.sent) - (self.fetched - self.consumed)
-            found.append((room, self.filling(), lambda _: setattr(self, "full", True)))
+        if self.level != AT:
+            missing, pace = self.space - self.held(), self.filling()
+            sign = 1.0 if self.level == BELOW else -1.0
+            found.append((sign * missing, sign * pace, lambda _: setattr(self, "level", AT)))
         return [transition for transition in found if transition[1] > 0]
 
     def filling(self) -> float:
@@ -465,26 +533,30 @@ class Job:
 
     def move(self, seconds: float) -> None:
         """Let the bytes flow."""
-        self.full = self.space == 0 or (self.full and self.filling() >= 0)
+        if self.level == AT and self.filling() != 0:
+            self.level = OVER if self.filling() > 0 else BELOW if self.space > 0 else AT
         for total, rate in self.rates.items():
             setattr(self, total, getattr(self, total) + rate * seconds)
 
 
-def simulate_greedy(document: Document, capacity: float, shares: Shares) -> Document:
+def simulate_greedy(document: Document, capacity: float, shares: Shares, common: float = 0.0) -> Document:
     """Run strategy G; `shares` are fractions S_k/S, so that an application has capacity · share of buffer.
 
-    They may add up to more than 1, because those of jobs that follow each other never count together. Goes on until
-    every buffer is drained. `contents` holds (time, output held, input held) by application.
+    They may add up to more than 1, because those of jobs that follow each other never count together. `common` is the
+    part of the capacity that belongs to everybody; shares are of the rest. Goes on until every buffer is drained.
+    `contents` holds (time, output held, input held) by application.
     """
     limits, demands = limits_of(document), demands_of(document)
+    together = Common(capacity * common if common else 0.0)
     jobs = []
     for app in document["applications"]:
-        space = capacity * shares[app["name"]] if shares[app["name"]] else 0.0
+        part = shares[app["name"]] * (1.0 - common)
         phases = [(kind, float(amount)) for kind, amount in unroll(app["phases"]) if amount > 0]
-        jobs.append(Job(app["name"], caps_of(document, app), space, phases, float(app.get("release") or 0.0)))
+        own = capacity * part if part else 0.0
+        jobs.append(Job(app["name"], caps_of(document, app), own, together, phases, float(app.get("release") or 0.0)))
     now, contents = 0.0, []
     while True:
-        while any([job.settle(now) for job in jobs]):
+        while any([together.settle(jobs, now), *[job.settle(now) for job in jobs]]):
             pass
         output = {job.name: job.produced - job.sent for job in jobs}
         contents.append((now, output, {job.name: job.fetched - job.consumed for job in jobs}))
@@ -492,10 +564,12 @@ def simulate_greedy(document: Document, capacity: float, shares: Shares) -> Docu
         fill([flow for flows in asked for flow in flows], limits)
         for job, flows in zip(jobs, asked, strict=True):
             job.decide(flows)
-        times = [time for job in jobs for time in job.due(now)]
+        together.hand_over(jobs)
+        times = [time for job in jobs for time in job.due(now)] + together.due(jobs, now)
         if not times:
             break
         then = max(now, min(times))
+        together.move()
         for job in jobs:
             job.move(then - now)
         now = then

@@ -426,6 +426,35 @@ def test_draining_is_capped_by_the_application_itself() -> None:
     assert contents(result) == [(0, 0, 0), (1 / 3, 1 / 18, 0), (4, 2 / 3, 0), (16 / 3, 0, 0)]
 
 
+def test_what_one_drains_from_the_common_part_another_may_write() -> None:
+    # 3 held at 1, all there is; then half of 1 each, and `c` also gets the half that `a` makes free.
+    first, second = app("a", ("write", 4), bandwidth=4), app("c", ("compute", 1), ("write", 4), bandwidth=4)
+    result = simulate_greedy(scenario(SEPARATE, first, second), 3, {"a": 1, "c": 1}, common=1)
+    assert result["completion"] == pytest.approx({"a": 1, "c": 5})
+    assert contents(result) == [(0, 0, 0), (1, 3, 0), (5, 1, 0), (7, 0, 0), (8, 0, 0)]
+    assert contents(result, "c") == [(0, 0, 0), (1, 0, 0), (5, 2, 0), (7, 1, 0), (8, 0, 0)]
+
+
+def test_the_common_part_is_used_by_those_whose_own_is_full() -> None:
+    # 1 each and 2 for both: `a` has filled its own at 1/3 and the common part at 1; `c` its own from 2 to 8/3.
+    first, second = app("a", ("write", 8), bandwidth=4), app("c", ("compute", 2), ("write", 3), bandwidth=2)
+    result = simulate_greedy(scenario(SEPARATE, first, second), 4, {"a": 0.5, "c": 0.5}, common=0.5)
+    assert result["completion"] == pytest.approx({"a": 8, "c": 6})
+    held = [(0, 0), (1 / 3, 1), (1, 3), (2, 3), (8 / 3, 3), (6, 3), (8, 3), (10, 1), (11, 0)]
+    assert contents(result) == [(time, output, 0) for time, output in held]
+
+
+def test_room_made_free_is_shared_up_to_what_writers_can_use() -> None:
+    # `a` leaves 6 of 6 at 2 and drains at 1; `c` can use a quarter of a byte beside its own 1, `d` has the rest.
+    jobs = app("a", ("write", 12), bandwidth=6), app("c", ("compute", 2), ("write", 5), bandwidth=1.25)
+    document = scenario({"write_bandwidth": 3, "read_bandwidth": 1}, *jobs, app("d", ("compute", 2), ("write", 7)))
+    result = simulate_greedy(document, 6, {"a": 1, "c": 1, "d": 1}, common=1)
+    assert result["completion"] == pytest.approx({"a": 2, "c": 6, "d": 6})
+    assert contents(result)[:3] == [(0, 0, 0), (2, 6, 0), (6, 2, 0)]
+    assert contents(result, "c")[2] == (6, 1, 0)
+    assert contents(result, "d")[2] == (6, 3, 0)
+
+
 # -- strategy G at random -------------------------------------------------------------------------------------------
 
 
@@ -448,19 +477,19 @@ def test_without_a_buffer_it_is_max_min_sharing(document: Document) -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(documents(), amounts(0, 6, True))
-def test_bytes_are_kept_and_buffers_respected(document: Document, capacity: float) -> None:
+@given(documents(), amounts(0, 6, True), st.sampled_from([0.0, 0.3, 1.0]))
+def test_bytes_are_kept_and_buffers_respected(document: Document, capacity: float, common: float) -> None:
     shares = {job["name"]: (1 + i) / 6 for i, job in enumerate(document["applications"])}
-    result = simulate_greedy(document, capacity, shares)
+    result = simulate_greedy(document, capacity, shares, common)
     moved = result["moved"]
     assert moved["produced"] == pytest.approx(moved["sent"])
     assert moved["fetched"] == pytest.approx(moved["consumed"])
     assert moved["produced"] + moved["fetched"] == pytest.approx(volume_of(demands_of(document)))
     assert min(result["stretch"].values()) >= 1 - 1e-9
     for _, output, held in result["contents"]:
-        for name, share in shares.items():
-            assert output[name] >= -1e-9 and held[name] >= -1e-9
-            assert output[name] + held[name] <= share * capacity + 1e-8
+        assert min(*output.values(), *held.values()) >= -1e-9
+        beyond = [output[name] + held[name] - share * (1 - common) * capacity for name, share in shares.items()]
+        assert sum(max(0.0, one) for one in beyond) <= common * capacity + 1e-8
 
 
 @settings(deadline=None, max_examples=30)
@@ -470,8 +499,13 @@ def test_writers_are_never_slowed_by_a_buffer_without_bounds(document: Document)
     assert result["max_stretch"] == pytest.approx(1)
 
 
-def simulate_in_steps(document: Document, spaces: dict[str, float], step: float) -> dict[str, float]:
-    """Strategy G with a clock that ticks: each step moves what the state at its beginning allows; no transitions."""
+def simulate_in_steps(
+    document: Document, spaces: dict[str, float], step: float, common: float = 0.0
+) -> dict[str, float]:
+    """Strategy G with a clock that ticks: each step moves what the state at its beginning allows; no transitions.
+
+    `common` bytes are for everybody who writes.
+    """
     jobs: list[dict[str, Any]] = []
     for job in document["applications"]:
         phases = [[kind, float(amount)] for kind, amount in unroll(job["phases"]) if amount > 0]
@@ -487,6 +521,7 @@ def simulate_in_steps(document: Document, spaces: dict[str, float], step: float)
         flows = step_flows(jobs, limits_of(document), step)
         for job in jobs:
             move_for_a_step(job, flows, step)
+        use_common_part(jobs, common)
         tick += 1
         assert tick * step < 1000
     return finished
@@ -538,11 +573,23 @@ def move_for_a_step(job: dict[str, Any], flows: dict[tuple[str, str], float], st
     if kind == "write":
         done = min(job["caps"]["write"] * step, left, sent + room)
         job["output"] += done
+        job["wanting"] = min(job["caps"]["write"] * step, left) - done
     elif kind == "read":
         done = min(job["caps"]["read"] * step, left, job["input"])
         job["input"] -= done
     if job["phases"]:
         job["phases"][0][1] -= done
+
+
+def use_common_part(jobs: list[dict[str, Any]], common: float) -> None:
+    """What there was no room for in this step goes into the common part as far as it can, shared alike."""
+    beyond = sum(max(0.0, job["output"] + job["input"] - job["space"]) for job in jobs)
+    wanting = {job["name"]: Flow("write", job.pop("wanting", 0.0)) for job in jobs}
+    fill(list(wanting.values()), (inf, max(0.0, common - beyond), inf))
+    for job in jobs:
+        if job["phases"] and (more := wanting[job["name"]].rate):
+            job["output"] += more
+            job["phases"][0][1] -= more
 
 
 # A step is lost at most at every end of a phase, its own or another's that it waits for; at most 5 seen.
@@ -554,3 +601,13 @@ def test_a_ticking_clock_gives_the_same(document: Document, capacity: float) -> 
     step = 1 / 128
     slow = simulate_in_steps(document, spaces, step)
     assert simulate_greedy(document, capacity, shares)["completion"] == pytest.approx(slow, abs=15 * step)
+
+
+@settings(deadline=None, max_examples=25)
+@given(documents(kinds=("compute", "write")), amounts(0, 6, True), st.sampled_from([0.3, 1.0]))
+def test_a_ticking_clock_gives_the_same_with_a_common_part(document: Document, capacity: float, common: float) -> None:
+    shares = {job["name"]: (1 + i) / 6 for i, job in enumerate(document["applications"])}
+    spaces = {name: (1 - common) * capacity * share for name, share in shares.items()}
+    step = 1 / 128
+    slow = simulate_in_steps(document, spaces, step, common * capacity)
+    assert simulate_greedy(document, capacity, shares, common)["completion"] == pytest.approx(slow, abs=15 * step)

@@ -12,6 +12,7 @@ OURS = {
     "fair": "fair",
     "blocked-first": "blocked_first",
     "earliest-burst": "earliest_burst",
+    "planned": "planned",
 }
 NAMES = tuple(OURS)
 

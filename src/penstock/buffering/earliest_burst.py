@@ -1,40 +1,26 @@
 """Earliest burst: who would be held up first if nothing were done for it comes first (ours).
 
-A buffer that drains has until its application has filled it again: the start of its next burst, and the time to fill
-the room that there is. One that is fetched into has until the input that is there has been read. This is the rule that
-finds a schedule whenever shares are enough (see the sizing of static partitions), with what is known of the next burst
-only.
+A buffer that drains has until its application has filled it again, one that is fetched into has until the input that is
+there has been read. If every byte has such a deadline, serving the earliest first meets them all if anything does (see
+the sizing of static partitions); only that deadlines are looked at when something happens, not all the time.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from penstock.buffering.in_turn import serve_in_turn
 from penstock.buffering.strategy import strategy
 from penstock.buffering.view import Flows
 from penstock.sharing.view import Floats
+
+_LAST = np.finfo(np.float64).max
 
 
 @strategy("earliest-burst", source="ours")
 def earliest_burst(flows: Flows, rates: Floats) -> None:
     """Whoever would be held up first if nothing were done for it comes first."""
     for row in range(rates.size):
-        spare = flows.held[row] if flows.reading[row] == 1 else flows.room[row]
-        flows.key[row] = flows.due[row] + spare / flows.pace[row]
-        flows.rows[row] = row
+        flows.key[row] = min(flows.stuck[row], _LAST)
         rates[row] = 0.0
-    into, out, both = flows.read_limit, flows.write_limit, flows.joint_limit
-    for place in range(rates.size):
-        best = place
-        for other in range(place + 1, rates.size):
-            if flows.key[flows.rows[other]] < flows.key[flows.rows[best]]:
-                best = other
-        row = flows.rows[best]
-        flows.rows[best] = flows.rows[place]
-        rate = min(flows.cap[row], both, into if flows.reading[row] == 1 else out)
-        if flows.under[row] >= 0:
-            rate = min(rate, rates[flows.under[row]])
-        rates[row] = rate
-        both -= rate
-        if flows.reading[row] == 1:
-            into -= rate
-        else:
-            out -= rate
+    serve_in_turn(flows, rates)

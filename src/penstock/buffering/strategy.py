@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 
 from penstock.buffering.view import DIVIDE, Flows
 from penstock.errors import PolicyError
-from penstock.kernels import compile_policy, reason
+from penstock.kernels import compile_policy, kernel, reason
 from penstock.sharing.policy import rule_of
 from penstock.sharing.view import Floats
 
@@ -26,9 +26,10 @@ class Strategy:
     plain: Callable[..., Any]
     rule: str = ""
     source: str = ""
+    plans: bool = False  # whether it wants a schedule made ahead of the run
 
 
-def strategy(name: str, *, source: str = "") -> Callable[[Divide], Strategy]:
+def strategy(name: str, *, source: str = "", plans: bool = False) -> Callable[[Divide], Strategy]:
     """Make a compiled strategy of a function `(flows, rates)`; the first line of its docstring is shown to users."""
 
     def build(function: Divide) -> Strategy:
@@ -36,6 +37,11 @@ def strategy(name: str, *, source: str = "") -> Callable[[Divide], Strategy]:
             compiled = compile_policy(function, DIVIDE)
         except (NumbaError, TypeError) as error:
             raise PolicyError(f"buffering strategy {name!r} does not compile: {reason(error)}") from error
-        return Strategy(name, compiled, function, rule_of(function), source)
+        return Strategy(name, compiled, function, rule_of(function), source, plans)
 
     return build
+
+
+@kernel(DIVIDE)
+def nothing(flows: Flows, rates: Floats) -> None:
+    """Stands in where a sharing policy decides."""

@@ -7,11 +7,10 @@ described: P5 assumes that patterns are known from earlier runs.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
 from penstock.sharing.view import Floats, Ints
 
@@ -29,24 +28,27 @@ class Flows(NamedTuple):
     under: Ints  # the row of the flow that it must not exceed, because the buffer is full; -1: none
     blocked: Ints  # 1: the application is held up by this flow right now
     held: Floats  # output that is not drained yet, or input that is there ahead of its time
-    room: Floats  # what the buffer can still take
+    room: Floats  # what the buffer can still take of this application
     due: Floats  # when it will next write or read, if nothing holds it up until then; now, if it does
     ahead: Floats  # how much it will then write or read
-    pace: Floats  # at which rate, if nothing is in its way
+    stuck: Floats  # when it would be held up if this flow stood still; infinity: never
+    lag: Floats  # how far the plan is ahead of this flow, bytes; 0 without a plan
+    planned: Floats  # the rate of the plan now
     key: Floats  # scratch, one number per row
     rows: Ints  # scratch, one row index per row
 
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-FLOWS = types.NamedTuple([types.float64] * 4 + [_I, _I, _F, _I, _I] + [_F] * 6 + [_I], Flows)
+FLOWS = types.NamedTuple([types.float64] * 4 + [_I, _I, _F, _I, _I] + [_F] * 8 + [_I], Flows)
 DIVIDE = types.void(FLOWS, _F)
 STRATEGY = types.FunctionType(DIVIDE)
-
-Bools = NDArray[np.bool_]
 
 
 def empty_flows(rows: int, read: float, write: float, joint: float) -> Flows:
     """Room for so many flows."""
-    whole, real = np.zeros((5, rows), np.int64), np.zeros((7, rows))
-    return Flows(0.0, read, write, joint, whole[0], whole[1], real[0], whole[2], whole[3], *real[1:7], whole[4])
+    columns: dict[str, Any] = {
+        name: np.zeros(rows, np.int64 if kind == _I else np.float64)
+        for name, kind in zip(Flows._fields[4:], FLOWS.types[4:], strict=True)
+    }
+    return Flows(0.0, read, write, joint, **columns)

@@ -16,11 +16,17 @@ directions count together, against 2·X: at s the buffer may hold input, at t ou
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
 
+from penstock.buffering.fair import fair
+from penstock.buffers.script import alone_of, script_of
 from penstock.engine.program import Floats, Ints
+from penstock.engine.tier_run import execute_tier
 from penstock.kernels import kernel
+from penstock.model import Scenario
 from penstock.sizing.traffic import Traffic
 
 _F = types.float64[::1]
@@ -70,6 +76,36 @@ def _most_excess(
             node >>= 1
         worst = max(worst, top[1] - limit * deadline[operation])
     return worst
+
+
+class Bounds(NamedTuple):
+    """No strategy, and no way to divide the buffer, is better."""
+
+    max_stretch: float
+    mean_stretch: float
+
+
+def bounds(scenario: Scenario, traffic: Traffic, capacity: float) -> Bounds:
+    """Bounds for a buffer of that capacity."""
+    alone = alone_stretch(scenario, traffic, capacity)
+    return Bounds(max(float(alone.max()), least_stretch(traffic, capacity)), float(alone.mean()))
+
+
+def stretch_of(completion: Floats, traffic: Traffic) -> Floats:
+    """How many times as long as alone; who does nothing at all takes no longer."""
+    alone = traffic.completion - traffic.release
+    taken = completion - traffic.release
+    return np.divide(taken, alone, out=np.ones_like(taken), where=alone > 0.0)
+
+
+def alone_stretch(scenario: Scenario, traffic: Traffic, capacity: float) -> Floats:
+    """The stretch of each application if it had the file system and all of the buffer to itself."""
+    script = script_of(scenario, np.zeros(len(traffic.names)), 0.0)
+    completion = np.empty(script.release.size)
+    for k in range(completion.size):
+        alone = alone_of(script, k)._replace(space=np.array([capacity]))
+        completion[k] = execute_tier(alone, traffic.limits, fair, names=traffic.names[k : k + 1]).completion[0]
+    return stretch_of(completion, traffic)
 
 
 def least_stretch(traffic: Traffic, capacity: float) -> float:

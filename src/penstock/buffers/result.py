@@ -22,9 +22,11 @@ class Buffered:
     """A run with a burst buffer. A stretch is (C - release) / (C_min - release), C_min with every phase at full cap."""
 
     capacity: float
+    partition: str
+    common: float  # the part of the capacity that anybody may use
     strategy: str
     names: tuple[str, ...]
-    shares: tuple[float, ...]  # each application's part of the capacity, bytes
+    shares: tuple[float, ...]  # each application's own part of the buffer, bytes; all of it if there are none
     completion: tuple[float, ...]
     stretch: tuple[float, ...]
     max_stretch: float

@@ -8,14 +8,15 @@ from penstock.engine.compile import listed
 from penstock.engine.program import Floats
 from penstock.engine.tier import COMPUTING, READING, WRITING, Script
 from penstock.model import Scenario
+from penstock.model.trace import READ, WRITE
 from penstock.sizing.traffic import caps_of
 
 _KINDS = np.array([COMPUTING, READING, WRITING])  # in the order of the model's codes
 
 
-def script_of(scenario: Scenario, space: Floats) -> Script:
-    """All phases that are not empty; `space` is each application's part of the buffer."""
-    kinds, amounts, starts, stops = [], [], [], []
+def script_of(scenario: Scenario, space: Floats, common: float) -> Script:
+    """All phases that are not empty; `space` is each application's part of the buffer, `common` the one for all."""
+    kinds, amounts, starts, stops, read, written = [], [], [], [], [], []
     caps = np.array([caps_of(application, scenario) for application in scenario.applications])
     for index, application in enumerate(scenario.applications):
         kind, amount = listed(application, index, scenario)
@@ -26,15 +27,33 @@ def script_of(scenario: Scenario, space: Floats) -> Script:
         amounts.append(amount)
         starts.append(np.concatenate([[0.0], stop[:-1]]))
         stops.append(stop)
+        read.append(np.cumsum(np.where(kind == READ, amount, 0.0)))
+        written.append(np.cumsum(np.where(kind == WRITE, amount, 0.0)))
     return Script(
         first=np.cumsum([0] + [amount.size for amount in amounts]),
         kind=np.concatenate(kinds),
         amount=np.concatenate(amounts),
         starts=np.concatenate(starts),
         stops=np.concatenate(stops),
+        read=np.concatenate(read),
+        written=np.concatenate(written),
         nodes=np.array([float(application.nodes) for application in scenario.applications]),
         release=np.array([application.release for application in scenario.applications], dtype=np.float64),
         read_cap=np.ascontiguousarray(caps[:, 0]),
         write_cap=np.ascontiguousarray(caps[:, 1]),
         space=np.asarray(space, dtype=np.float64),
+        common=common,
+    )
+
+
+def alone_of(script: Script, k: int) -> Script:
+    """One of the applications by itself."""
+    own, one = slice(script.first[k], script.first[k + 1]), slice(k, k + 1)
+    phases = ("kind", "amount", "starts", "stops", "read", "written")
+    single = ("nodes", "release", "read_cap", "write_cap", "space")
+    return Script(
+        first=np.array([0, own.stop - own.start]),
+        **{name: getattr(script, name)[own] for name in phases},
+        **{name: getattr(script, name)[one] for name in single},
+        common=script.common,
     )

@@ -61,6 +61,16 @@ class Request:
     account: str | None = None
     interface: str | None = None
 
+    @property
+    def words(self) -> str:
+        """What each job has."""
+        return f"cores={self.cores},memory={self.memory or self.usual_memory}"
+
+    @property
+    def usual_memory(self) -> str:
+        """What a job has if nobody says: a worker takes a quarter of it."""
+        return f"{2 * self.cores}GB"
+
 
 _ACCEPTED = {
     "jobs": (_COUNT, "a whole number ≥ 1"),
@@ -155,7 +165,7 @@ class Slurm(Elsewhere):
                 dask.config.set(_SETTINGS),
                 _started(self, logs, Path(keys)) as cluster,
             ):
-                _check_script(cluster.job_script())
+                _check_script(cluster.job_script(), self.request)
                 cluster.scale(jobs=self.request.jobs)
                 yield cluster
         finally:
@@ -254,7 +264,7 @@ def _started(slurm: Slurm, logs: Path, keys: Path) -> Cluster:
         return SLURMCluster(
             cores=request.cores,
             processes=request.cores,
-            memory=request.memory or site.get("memory") or f"{2 * request.cores}GB",
+            memory=request.memory or site.get("memory") or request.usual_memory,
             walltime=request.walltime,
             queue=request.queue,
             account=request.account,
@@ -286,7 +296,7 @@ def _security(folder: Path) -> Any:
     return trusted(tls_ca_file=str(files["ca_file"]), require_encryption=True, **roles)
 
 
-def _check_script(script: str) -> None:
+def _check_script(script: str, request: Request) -> None:
     """Have Slurm look at a job without submitting it."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
         file.write(script)
@@ -295,7 +305,7 @@ def _check_script(script: str) -> None:
             _call("sbatch", "--test-only", file.name)
         except subprocess.CalledProcessError as error:
             told = [line.partition("error: ")[2] or line for line in error.stderr.strip().splitlines()]
-            raise InvalidOption(f"Slurm does not take the jobs: {'; '.join(told)}") from None
+            raise InvalidOption(f"Slurm does not take jobs with {request.words}: {'; '.join(told)}") from None
         except subprocess.TimeoutExpired:
             raise InvalidOption(f"Slurm does not answer: sbatch took more than {COMMAND_SECONDS:.0f} s") from None
 

@@ -12,6 +12,7 @@ import sys
 import typer
 
 from penstock.cli.allocate import allocate
+from penstock.cli.buffer import buffer
 from penstock.cli.campaign import campaign
 from penstock.cli.compare import compare
 from penstock.cli.decide import decide
@@ -33,7 +34,20 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (demo, simulate, compare, optimum, pack, allocate, size_buffer, profiles, decide, generate, policies):
+for command in (
+    demo,
+    simulate,
+    compare,
+    optimum,
+    pack,
+    allocate,
+    size_buffer,
+    buffer,
+    profiles,
+    decide,
+    generate,
+    policies,
+):
     app.command()(command)
 app.add_typer(campaign)
 app.command()(reproduce)

@@ -29,6 +29,7 @@ from penstock.schedule import check_schedule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.table import Table
 
     from penstock.exact import Optimum
     from penstock.model import Scenario
@@ -137,9 +138,20 @@ def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
         save_figure(figure(what), path)
 
 
+def say(things: Iterable[str | Table], *written: Path | None) -> None:
+    """Print tables and sentences, and which files came with them."""
+    console = output()
+    for thing in things:
+        if isinstance(thing, str):
+            _say(console, [thing])
+        else:
+            console.print(thing)
+    _say_written(console, *written)
+
+
 def _say(console: Console, lines: Iterable[str]) -> None:
     for line in lines:
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _say_written(console: Console, *paths: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +11,6 @@ from penstock.cli.options import Json, Noise, Plot, ScenarioFile, Seed
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from penstock.model import Scenario
     from penstock.sizing import Curve, Sizing
 
@@ -136,7 +133,7 @@ def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: fl
 
 def _verified(sizing: Sizing, file: Path, json: bool) -> None:
     """OK, or the first rule that is broken."""
-    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.report.sizing_table import sizing_words, violation_words  # noqa: PLC0415
     from penstock.sizing import verify  # noqa: PLC0415
     from penstock.sizing.schedule_file import load_schedule  # noqa: PLC0415
@@ -158,12 +155,12 @@ def _verified(sizing: Sizing, file: Path, json: bool) -> None:
         more = f"; {len(found) - 1:,} more like it" if len(found) > 1 else ""
         raise InvalidOption(f"{file}: {violation_words(found[0], sizing.traffic)}{more}")
     else:
-        _say([f"OK: {file} keeps every rule. {sizing_words(sizing)}"])
+        say([f"OK: {file} keeps every rule. {sizing_words(sizing)}"])
 
 
 def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot: Path | None) -> None:
     """Files first; then JSON or a table."""
-    from penstock.cli.show import draw, print_json  # noqa: PLC0415
+    from penstock.cli.show import draw, print_json, say  # noqa: PLC0415
     from penstock.report.sizing_table import explanation_lines, sizing_lines, sizing_table  # noqa: PLC0415
     from penstock.sizing.schedule_file import save_schedule  # noqa: PLC0415
 
@@ -178,12 +175,12 @@ def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot
         print_json(sizing.to_dict() | ({"explanation": lines} if explain else {}))
         return
     summary = sizing_lines(sizing)
-    _say([sizing_table(sizing), *(summary[:1] if explain and sizing.size > 0.0 else summary)])
-    _say([*(lines if sizing.size > 0.0 else []), *(f"written: {path}" for path in (schedule, plot) if path)])
+    brief = explain and sizing.size > 0.0
+    say([sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
 
 
 def _show_curve(curve: Curve, scenario: Scenario, json: bool, plot: Path | None) -> None:
-    from penstock.cli.show import draw, print_json  # noqa: PLC0415
+    from penstock.cli.show import draw, print_json, say  # noqa: PLC0415
     from penstock.report.sizing_table import bandwidth_table, curve_lines, stretch_table  # noqa: PLC0415
     from penstock.sizing.traffic import limits_of  # noqa: PLC0415
 
@@ -195,13 +192,4 @@ def _show_curve(curve: Curve, scenario: Scenario, json: bool, plot: Path | None)
     if json:
         print_json(curve.to_dict())
         return
-    _say([bandwidth_table(curve, limits), stretch_table(curve, limits), *curve_lines(curve, limits)])
-    _say([f"written: {plot}"] if plot else [])
-
-
-def _say(things: Iterable[str | Table]) -> None:
-    from penstock.cli.show import output  # noqa: PLC0415
-
-    console = output()
-    for thing in things:
-        console.print(thing, highlight=False, soft_wrap=isinstance(thing, str))
+    say([bandwidth_table(curve, limits), stretch_table(curve, limits), *curve_lines(curve, limits)], plot)

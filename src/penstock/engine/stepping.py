@@ -82,7 +82,7 @@ class Stepping(ABC):
         try:
             status = self._run(budget, resuming)
         except Exception as error:  # only the policy's own code can raise in there
-            raise raised(self.policy, self.time, error) from error
+            raise raised(at(self.policy, self.time), self.policy.plain, error) from error
         self.seconds += time.thread_time() - started
         return status
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from penstock.buffering.fair import fair
-from penstock.buffering.strategy import Strategy
-from penstock.buffering.view import empty_flows
-from penstock.engine import tier
+from penstock.buffering.strategy import Strategy, nothing
+from penstock.buffering.view import Flows, empty_flows
+from penstock.engine import tier, tier_loop
 from penstock.engine.program import Floats
-from penstock.engine.stepping import Progress
-from penstock.engine.tier import Contents, Script, TierState
+from penstock.engine.stepping import Progress, idle
+from penstock.engine.tier import Contents, Plan, Script, initial_tier, no_plan
+from penstock.engine.tier_loop import run_tier
 from penstock.errors import PolicyError
-from penstock.sharing import Sharing, find
-from penstock.sharing.asking import first_class
-from penstock.sharing.view import empty_view
+from penstock.sharing.asking import compiled, first_class, raised
+from penstock.sharing.policy import Outlook, Sharing
+from penstock.sharing.view import View, empty_view
 
 _CHUNK = 200_000
-_NO_POLICY = find("fcfs")
+_ROOM = 4096  # events recorded before they are put away
 
 
 @dataclass(frozen=True)
@@ -38,46 +40,34 @@ class TierRun:
 
 def execute_tier(
     script: Script,
-    read: float,
-    write: float,
-    joint: float,
+    limits: tuple[float, float, float],
     strategy: Strategy | Sharing,
+    plan: Plan | None = None,
     *,
+    names: Sequence[str],
     record: bool = False,
     progress: Progress | None = None,
 ) -> TierRun:
-    """Run until everything has been written to the file system; times count from 0, when all buffers are empty.
+    """Run until everything has been written to the file system; times count from 0, when the buffer is empty.
 
-    A sharing policy in place of a strategy sees each flow as an application, and nothing of the buffers.
+    `limits` are those of the file system: reads, writes, both. A sharing policy in place of a strategy sees each flow
+    as an application, and nothing of the buffer.
     """
-    state = initial_tier(script)
-    sharing = isinstance(strategy, Sharing)
-    policy = strategy if isinstance(strategy, Sharing) else _NO_POLICY
-    divide = fair.divide if isinstance(strategy, Sharing) else strategy.divide
-    rows = 2 * script.release.size
-    view = empty_view(rows, policy.settings_array(), policy.initial_memory(rows, None))
-    flows = empty_flows(2 * script.release.size, read, write, joint)
-    rates = np.zeros(2 * script.release.size)
     m = script.release.size
-    room = 4096 if record else 0
+    plan = no_plan(m) if plan is None else plan
+    state, flows = initial_tier(script, plan), empty_flows(2 * m, *limits)
+    room = _ROOM if record else 0
     contents = Contents(np.zeros(room), np.zeros((room, m)), np.zeros((room, m)))
+    deciders = _deciders(script, strategy)
+    rates, given = np.zeros(2 * m), np.zeros(2 * m)
     kept: list[Contents] = []
-    seconds, status = 0.0, tier.BUDGET_SPENT
-    while status in (tier.BUDGET_SPENT, tier.ROOM_SPENT):
+    seconds, status = 0.0, tier_loop.BUDGET_SPENT
+    while status in (tier_loop.BUDGET_SPENT, tier_loop.ROOM_SPENT):
         started = time.thread_time()
-        status = tier.run_tier(
-            script,
-            state,
-            flows,
-            divide,
-            view,
-            first_class(policy),
-            sharing,
-            contents,
-            rates,
-            np.zeros(rows),
-            _CHUNK,
-        )
+        try:
+            status = run_tier(script, plan, state, flows, *deciders, contents, rates, given, _CHUNK)
+        except Exception as error:  # only a policy that is not ours can raise in there
+            raise raised(_who(strategy, float(state.clock[tier.NOW])), strategy.plain, error) from error
         seconds += time.thread_time() - started
         if record:
             used = int(state.counts[tier.RECORDS])
@@ -85,47 +75,39 @@ def execute_tier(
             state.counts[tier.RECORDS] = 0
         if progress is not None:
             progress(float(state.clock[tier.NOW]), int(state.counts[tier.EVENTS]))
-    if status == tier.STALLED:
-        raise PolicyError(f"{strategy.name!r} lets someone wait for ever")
+    now = float(state.clock[tier.NOW])
+    if status == tier_loop.STALLED:
+        raise PolicyError(f"{_who(strategy, now)} gave nobody any bandwidth, and nothing else would ever happen")
+    if status == tier_loop.REFUSED:
+        raise PolicyError(_refused(strategy, now, flows, rates, int(state.counts[tier.WRONG]), names))
     parts = [np.concatenate(column) for column in zip(*kept, strict=True)] if record else list(contents)
-    return TierRun(state.completion, int(state.counts[tier.EVENTS]), seconds, float(state.clock[tier.NOW]), *parts)
+    return TierRun(state.completion, int(state.counts[tier.EVENTS]), seconds, now, *parts)
 
 
-_FOR_SHARING = ("computed", "compute_began", "out_posted", "in_posted", "iterations", "iteration_seconds")
+def _deciders(script: Script, strategy: Strategy | Sharing) -> tuple[Any, View, Any, float]:
+    """Who decides: strategy, View, policy, and the seconds between extra decisions of a policy (0: a strategy does)."""
+    rows = 2 * script.release.size
+    if isinstance(strategy, Strategy):
+        return strategy.divide, empty_view(rows, np.zeros(0), np.zeros(0)), idle, 0.0
+    operations = int(np.count_nonzero(script.kind != tier.COMPUTING))
+    tick = strategy.ticks(Outlook(0.0, np.inf, operations), strategy.settings) or np.inf
+    view = empty_view(rows, strategy.settings_array(), strategy.initial_memory(rows, None))
+    return nothing, view, first_class(strategy) if strategy.compiled else compiled(strategy), tick
 
 
-def initial_tier(script: Script) -> TierState:
-    """Nothing has happened, and all buffers are empty."""
-    m = script.release.size
-    whole = lambda value=0: np.full(m, value, np.int64)  # noqa: E731
-    first_of = lambda kind: np.array(  # noqa: E731
-        [
-            next(
-                (p for p in range(script.first[k], script.first[k + 1]) if script.kind[p] == kind), script.first[k + 1]
-            )
-            for k in range(m)
-        ],
-        dtype=np.int64,
-    )
-    next_read = first_of(tier.READING)
-    has = next_read < script.first[1:]
-    horizon = np.where(has, script.amount[np.minimum(next_read, script.amount.size - 1)], 0.0)
-    real = {name: np.zeros(m) for name in ("goal", "produced", "sent", "fetched", "consumed")}
-    rates = {name: np.zeros(m) for name in ("producing", "sending", "fetching", "consuming")}
-    return TierState(
-        doing=whole(tier.AWAY),
-        phase=script.first[:-1].copy(),
-        next_read=next_read,
-        next_write=first_of(tier.WRITING),
-        until=script.release.copy(),
-        horizon=horizon,
-        full=(script.space == 0.0).astype(np.int64),
-        completion=np.full(m, np.nan),
-        **{name: np.zeros(m) for name in _FOR_SHARING},
-        out_row=whole(-1),
-        in_row=whole(-1),
-        clock=np.zeros(1),
-        counts=np.zeros(3, np.int64),
-        **real,
-        **rates,
-    )
+def _who(strategy: Strategy | Sharing, now: float) -> str:
+    kind = "buffering strategy" if isinstance(strategy, Strategy) else "sharing policy"
+    return f"{kind} {strategy.name!r}, at t = {now:g} s,"
+
+
+def _refused(
+    strategy: Strategy | Sharing, now: float, flows: Flows, rates: Floats, row: int, names: Sequence[str]
+) -> str:
+    """What is wrong with the rates of a decision, as a sentence."""
+    who = _who(strategy, now)
+    if row == tier_loop.ALL:
+        return f"{who} gave out more bandwidth than the file system has"
+    name, rate = names[flows.application[row]], rates[row]
+    if not rate >= 0.0:
+        return f"{who} gave {name!r} a rate of {rate:g} bytes/s; a rate is 0 or more"
+    return f"{who} gave {name!r} {rate:g} bytes/s; it can use {flows.cap[row]:g} at most"

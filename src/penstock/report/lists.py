@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 
 from penstock.allocation.policy import TargetPolicy
+from penstock.buffering import Strategy
 from penstock.sharing.policy import Sharing
 from penstock.workloads import Generator
 
@@ -27,6 +28,14 @@ def target_policies_table(kind: str, policies: Iterable[TargetPolicy]) -> Table:
     table = _table(kind, "rule", "needs", "source")
     for policy in policies:
         table.add_row(policy.name, policy.rule, policy.needs, policy.source)
+    return table
+
+
+def strategies_table(strategies: Iterable[Strategy]) -> Table:
+    """Every strategy for a burst buffer in a row."""
+    table = _table("buffering strategy", "rule", "source")
+    for each in strategies:
+        table.add_row(each.name, each.rule, each.source)
     return table
 
 

@@ -12,8 +12,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from penstock.report.bands import Spans, edges, mean_rates, present_shares, spans, time_shares
+from penstock.report.groups import GROUP_COLOURS, groups_of
 from penstock.report.quantities import fixed, rate_scale, significant
-from penstock.report.theme import COLOURS, COMPUTE, INK, OTHERS, WAITING, WAITING_PALE, label
+from penstock.report.theme import COMPUTE, INK, WAITING, WAITING_PALE, label
 from penstock.report.time_axis import time_axis
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ _COLUMNS = 1200
 _SHADES = 16  # of a pixel between two states: enough for the eye, and files compress well
 _THICKNESS = 0.78
 _LABELLED_ROWS = 32
-_MOST = 8  # that many applications are told apart, the rest is one
-_COLOURS = (*COLOURS[:_MOST], OTHERS)
 
 
 def draw_run(result: Result, timeline: Timeline) -> Figure:
@@ -39,7 +38,8 @@ def draw_run(result: Result, timeline: Timeline) -> Figure:
     rows = min(max(0.26 * count, 1.0), 6.5)
     figure = Figure(figsize=(9.5, 2.9 + rows), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, rows])
-    groups, names = _groups(timeline)
+    moved = timeline.rate * (timeline.stop - timeline.start)
+    groups, names = groups_of(timeline.names, np.bincount(timeline.application, moved, count).astype(np.float64))
     _draw_bandwidth(upper, timeline, groups, len(names))
     hatched = _draw_rows(lower, timeline, groups)
     upper.set_title(
@@ -58,23 +58,9 @@ def _legend(figure: Figure, names: list[str], *, hatched: bool) -> None:
     handles = [
         Patch(facecolor=COMPUTE, label="computing"),
         Patch(**waiting, linewidth=0, label="waiting for I/O"),
-        *(Patch(facecolor=_COLOURS[i], label=name) for i, name in enumerate(names)),
+        *(Patch(facecolor=GROUP_COLOURS[i], label=name) for i, name in enumerate(names)),
     ]
     figure.legend(handles=handles, loc="outside lower left", ncols=min(len(handles), 4))
-
-
-def _groups(timeline: Timeline) -> tuple[Ints, list[str]]:
-    """A colour number for every application, and the names of those colours: the largest by volume, then the rest."""
-    count, most = len(timeline.names), _MOST
-    if count <= most:
-        return np.arange(count), [label(name) for name in timeline.names]
-    volume = np.bincount(
-        timeline.application, weights=timeline.rate * (timeline.stop - timeline.start), minlength=count
-    )
-    chosen = np.sort(np.argsort(-volume, kind="stable")[:most])
-    groups = np.full(count, most)
-    groups[chosen] = np.arange(most)
-    return groups, [*(label(timeline.names[i]) for i in chosen), f"{count - most} others"]
 
 
 def _draw_bandwidth(axes: Axes, timeline: Timeline, groups: Ints, count: int) -> None:
@@ -84,7 +70,7 @@ def _draw_bandwidth(axes: Axes, timeline: Timeline, groups: Ints, count: int) ->
     layers = np.array([rates[groups == group].sum(axis=0) for group in range(count)]) / scale.divisor
     # From the highest layer down, each hiding the lower part of the one before: half the outline of stacked bands.
     steps = [_outline(at, top) for top in np.cumsum(layers, axis=0)[::-1]]
-    axes.add_collection(PolyCollection(steps, facecolors=_COLOURS[:count][::-1], linewidths=0), autolim=False)
+    axes.add_collection(PolyCollection(steps, facecolors=GROUP_COLOURS[:count][::-1], linewidths=0), autolim=False)
     capacity = timeline.capacity / scale.divisor
     axes.axhline(capacity, color=INK, linewidth=1, linestyle="--")
     axes.annotate(
@@ -134,7 +120,7 @@ def _draw_shapes(axes: Axes, timeline: Timeline, states: Spans, groups: Ints) ->
         PolyCollection(_boxes(everyone, timeline.started, timeline.stopped), facecolors=[COMPUTE], linewidths=0),
         autolim=False,
     )
-    colours = np.array([to_rgba(colour) for colour in _COLOURS])
+    colours = np.array([to_rgba(colour) for colour in GROUP_COLOURS])
     for moving in (False, True):
         chosen = states.moving == moving
         boxes = _boxes(states.application[chosen], states.start[chosen], states.stop[chosen])
@@ -150,7 +136,7 @@ def _draw_image(axes: Axes, timeline: Timeline, groups: Ints) -> None:
     at = np.linspace(timeline.begin, timeline.end, _COLUMNS + 1)
     moving, waiting = (np.round(_SHADES * share) / _SHADES for share in time_shares(timeline, at))
     computing = np.clip(present_shares(timeline, at) - moving - waiting, 0.0, 1.0)
-    colours = np.array([to_rgb(colour) for colour in _COLOURS])[groups]
+    colours = np.array([to_rgb(colour) for colour in GROUP_COLOURS])[groups]
     weights = np.stack([moving, waiting, COMPUTE[3] * computing])
     alpha = np.clip(weights.sum(axis=0), 0.0, 1.0)
     mixed = (

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from penstock.report.groups import GROUP_COLOURS, groups_of
 from penstock.report.quantities import Scale, rate_scale, significant
 from penstock.report.sizing_table import bytes_scale, money, shown
 from penstock.report.theme import COLOURS, FAINT, INK, OTHERS, WAITING, WAITING_PALE, label, theme
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from penstock.sizing import Curve, Sizing
     from penstock.sizing.traffic import Limits
 
-_MOST = 8  # that many applications are told apart, the rest is one
-_COLOURS = (*COLOURS[:_MOST], OTHERS)
 _MOST_TIMES = 1500  # drawn as they are; beyond, the highest and the lowest of every few
 _BINS = 600
 _MARKED = 4  # bursts
@@ -88,8 +87,8 @@ def _usage(sizing: Sizing) -> _Usage:
             runs = (traffic.begin[index] <= interval) & (interval < traffic.end[index])
             ends = np.where(runs, sizing.shares[traffic.names[index]], ends)
         taken += ends
-    shown_at = _thinned(held)
-    groups, names = _groups(traffic.names, peaks)
+    shown_at = thinned(held)
+    groups, names = groups_of(traffic.names, peaks)
     layers = np.zeros((len(names), shown_at.size))
     for index, own in enumerate(usage_of(sizing.schedule, traffic)):
         layers[groups[index]] += np.maximum(0.0, own[shown_at])
@@ -97,7 +96,7 @@ def _usage(sizing: Sizing) -> _Usage:
     return _Usage(traffic.events[shown_at], layers, names, np.maximum(before, after)[shown_at])
 
 
-def _thinned(held: Floats) -> Ints:
+def thinned(held: Floats) -> Ints:
     """Which events are drawn: all, or of every few the one with the most in the buffer and the one with the least."""
     count = held.size
     if count <= _MOST_TIMES:
@@ -111,20 +110,10 @@ def _thinned(held: Floats) -> Ints:
     return np.array(sorted(chosen))
 
 
-def _groups(names: tuple[str, ...], peaks: Floats) -> tuple[Ints, list[str]]:
-    """A colour number for every application, and the names of those colours: those that hold most, then the rest."""
-    if len(names) <= _MOST:
-        return np.arange(len(names)), [label(name) for name in names]
-    chosen = np.sort(np.argsort(-peaks, kind="stable")[:_MOST])
-    groups = np.full(len(names), _MOST)
-    groups[chosen] = np.arange(_MOST)
-    return groups, [*(label(names[index]) for index in chosen), f"{len(names) - _MOST:,} others"]
-
-
 def _draw_usage(axes: Axes, sizing: Sizing, usage: _Usage) -> None:
     top = sizing.size or float(usage.layers.sum(axis=0).max()) or 1.0
     scale = bytes_scale(sizing.traffic.limits, top)
-    axes.stackplot(usage.times, usage.layers / scale.divisor, colors=_COLOURS[: len(usage.names)], linewidth=0)
+    axes.stackplot(usage.times, usage.layers / scale.divisor, colors=GROUP_COLOURS[: len(usage.names)], linewidth=0)
     if sizing.partition == "static":
         axes.plot(usage.times, usage.taken / scale.divisor, color=INK, linewidth=0.9, linestyle=":")
     axes.axhline(sizing.size / scale.divisor, color=INK, linewidth=1, linestyle="--")
@@ -215,7 +204,9 @@ def _title(sizing: Sizing) -> str:
 
 
 def _legend(figure: Figure, sizing: Sizing, usage: _Usage) -> None:
-    handles: list[Patch | Line2D] = [Patch(facecolor=_COLOURS[i], label=name) for i, name in enumerate(usage.names)]
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=GROUP_COLOURS[i], label=name) for i, name in enumerate(usage.names)
+    ]
     if sizing.partition == "static":
         handles.append(
             Line2D([], [], color=INK, linestyle=":", linewidth=0.9, label="held, or set aside for those that run")

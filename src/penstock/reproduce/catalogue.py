@@ -25,6 +25,19 @@ MODULES = {
     "P1.fig18": "p1_robustness",
     "P1.fig19": "p1_robustness",
     "P1.table2": "p1_ratios",
+    "P2.fig3": "p2",
+    "P2.fig4": "p2",
+    "P2.fig5": "p2",
+    "P3.fig5": "p3_tucan",
+    "P3.fig6": "p3_tucan",
+    "P3.fig7": "p3_tucan",
+    "P3.fig8": "p3_tucan",
+    "P3.fig10": "p3_packs",
+    "P3.fig11": "p3_packs",
+    "P3.fig12": "p3_packs",
+    "P3.fig13": "p3_packs",
+    "P3.fig14": "p3_packs",
+    "P3.fig15": "p3_packs",
 }
 IDS = tuple(MODULES)
 ALL = "all"

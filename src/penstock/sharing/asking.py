@@ -10,7 +10,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
-from penstock.kernels import reason
+from penstock.kernels import compile_policy, reason
 from penstock.sharing.policy import Sharing
 from penstock.sharing.view import DECIDE, SAME, Floats, View
 
@@ -22,7 +22,7 @@ def ask(policy: Sharing, view: View, rates: Floats) -> None:
     except NumbaError as error:
         raise does_not_compile(policy, error) from error
     except Exception as error:
-        raise raised(policy, view.now, error) from error
+        raise raised(at(policy, view.now), policy.plain, error) from error
     if given is not None:
         kind = type(given).__name__
         raise PolicyError(f"sharing policy {policy.name!r} returned a {kind}; it must write into `rates`")
@@ -37,6 +37,14 @@ def first_class(policy: Sharing) -> Any:
         except (NumbaError, TypeError) as error:
             raise does_not_compile(policy, error) from error
     return decide
+
+
+def compiled(policy: Sharing) -> Any:
+    """The function of a plain policy compiled, for a loop that calls no Python."""
+    try:
+        return compile_policy(policy.plain, DECIDE)
+    except (NumbaError, TypeError) as error:
+        raise does_not_compile(policy, error) from error
 
 
 def improper(
@@ -60,16 +68,12 @@ def at(policy: Sharing, now: float) -> str:
     return f"sharing policy {policy.name!r}, at t = {now:g} s,"
 
 
-def raised(policy: Sharing, now: float, error: Exception) -> PolicyError:
-    """The error of a policy that raised one."""
+def raised(who: str, plain: Any, error: Exception) -> PolicyError:
+    """The error of a policy, `plain` its function, that raised one."""
     message = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
-    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename == _file_of(policy)]
-    return PolicyError(f"{at(policy, now)} raised {message}" + (f" (line {frames[-1].lineno})" if frames else ""))
-
-
-def _file_of(policy: Sharing) -> str:
-    code: Any = getattr(policy.plain, "__code__", None)
-    return code.co_filename if code else ""
+    code: Any = getattr(plain, "__code__", None)
+    frames = [frame for frame in extract_tb(error.__traceback__) if code and frame.filename == code.co_filename]
+    return PolicyError(f"{who} raised {message}" + (f" (line {frames[-1].lineno})" if frames else ""))
 
 
 def does_not_compile(policy: Sharing, error: Exception) -> PolicyError:

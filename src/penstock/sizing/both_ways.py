@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock.engine.program import Floats, Ints
-from penstock.errors import PenstockError
+from penstock.sizing.solvers import interior, simplex
 from penstock.sizing.sweep import swept
 from penstock.sizing.traffic import Traffic
 
 _NONE = -1
-_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_LARGE = 4000  # columns
 WRITES, READS = 0, 1
 
 
@@ -43,7 +43,7 @@ class Rows:
 
     def matrix(self, columns: int) -> Any:
         """All rows as a sparse matrix."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - see static.py
+        from scipy.sparse import csr_array  # noqa: PLC0415 - see solvers.py
 
         row, column, entry = (np.concatenate(part) for part in zip(*self._terms, strict=True))
         return csr_array((entry, (row, column)), shape=(self.count, columns))
@@ -169,19 +169,19 @@ class Program:
 
     def solve(self) -> Held:
         """The smallest size, and a way to hold what has to be held."""
-        from scipy.optimize import linprog  # noqa: PLC0415 - see static.py
-
         unit = float(self.amount.max(initial=0.0)) or 1.0
         rows, limit = self.rows.matrix(self.size + 1), self.rows.limit
         cost = np.zeros(self.size + 1)
         cost[self.size] = 1.0
-        found = linprog(cost, A_ub=rows, b_ub=limit / unit, bounds=(0, None), method="highs", options=_EXACT)
-        if found.status != 0:
-            raise PenstockError(f"the linear program of the buffer was not solved: {found.message}")
-        # Any prices ≥ 0 prove a size, whoever found them: nobody holds more than all there is.
-        prices = np.maximum(0.0, -found.ineqlin.marginals)
-        missing = np.minimum(0.0, cost + rows.T @ prices).sum() * float(self.amount.sum())
-        return self.read(found.x * unit, prices, float(missing - limit @ prices))
+        found = (interior if self.is_large else simplex)(cost, rows, limit / unit)
+        # Any prices ≥ 0 prove a size, whoever found them: nobody needs to hold more than a size that is enough.
+        missing = np.minimum(0.0, cost + rows.T @ found.prices).sum() * float(found.x[self.size]) * unit
+        return self.read(found.x * unit, found.prices, float(missing - limit @ found.prices))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the simplex method would take too long."""
+        return not self.together and self.size > _LARGE
 
     def read(self, x: Floats, prices: Floats, proved: float) -> Held:
         """What a solution says."""

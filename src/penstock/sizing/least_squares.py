@@ -15,7 +15,7 @@ def nearest_to_zero(rows: Floats, at_least: Floats) -> Floats:
     Its dual has nothing but non-negative unknowns, one per row; those that are not 0 are the rows that x meets exactly,
     and from them x follows to the last digit.
     """
-    from scipy.optimize import nnls  # noqa: PLC0415 - see static.py
+    from scipy.optimize import nnls  # noqa: PLC0415 - see solvers.py
 
     eased = at_least - _ROUNDING
     if (eased <= 0.0).all():

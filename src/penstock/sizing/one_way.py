@@ -321,16 +321,17 @@ def strongest_cut(way: Way, shares: Floats, size: float, since: int, until: int)
     checks = checks_of(way)
     checks = checks[(checks > since) & (checks <= until)]
     left = room_left(way, checks, shares, size)
+    # What those that have ended by a check would add; 0 stands for no check.
+    ended = np.array([0.0, *(float((appeared - own)[way.end <= check].sum()) for check in checks)])
     chosen_before = np.full(checks.size + 1, -1)
     # The most that can be added with check c as the last; each takes those that ended since the one chosen before it.
-    value = np.full(checks.size + 1, -np.inf)
-    value[0] = 0.0
+    value = np.zeros(checks.size + 1)
+    best = 0
     for c in range(1, checks.size + 1):
-        for before in range(c):
-            ended = _ended(way, checks, before, c)
-            added = value[before] + float((appeared - own)[ended].sum()) - left[c - 1]
-            if added > value[c]:
-                value[c], chosen_before[c] = added, before
+        value[c] = value[best] - ended[best] + ended[c] - left[c - 1]
+        chosen_before[c] = best
+        if value[c] - ended[c] > value[best] - ended[best]:
+            best = c
     last = int(np.argmax(value))
     chosen = []
     while last > 0:

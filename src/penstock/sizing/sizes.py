@@ -121,8 +121,8 @@ def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizi
 
 
 def _by_program(traffic: Traffic, *, together: bool, even: bool) -> Sizing:
-    _need_solvers("scipy", *(["clarabel"] if even else []))
     program = Program(traffic, together)
+    _need_solvers("scipy", *(["clarabel"] if even or program.is_large else []))
     held = program.solve()
     proof = explain.of_program(program, held)
     if held.size <= _smallest_that_counts(traffic):

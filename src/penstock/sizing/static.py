@@ -15,6 +15,7 @@ import numpy as np
 from penstock.engine.program import Floats
 from penstock.sizing.least_squares import nearest_to_zero
 from penstock.sizing.one_way import Cut, Way, checks_of, violated
+from penstock.sizing.solvers import simplex
 
 Progress = Callable[[int], None]  # cuts so far
 
@@ -29,35 +30,25 @@ class Partition(NamedTuple):
 
 
 def smallest(way: Way, progress: Progress | None = None) -> Partition:
-    """The smallest size; of all ways to share it the one with the least Σ S_k²."""
+    """The smallest size; of all ways to share it the one with the least Σ S_k².
+
+    Every round asks about the most even shares at the size so far: they lie deep inside what the cuts leave, where the
+    next cuts bite. A corner of it, as the linear program gives, took up to 15 times as many rounds.
+    """
     together = _running_together(way)
     cuts: list[Cut] = []
     known: set[bytes] = set()
-
-    def settled(choose: Callable[[], tuple[float, Floats]]) -> tuple[float, Floats]:
-        """Choose, add the cuts that are not kept, and choose again, until all are."""
-        while True:
-            size, shares = choose()
-            found = [cut for cut in violated(way, shares, size) if cut.key not in known]
-            # A cut that is there already is missed by rounding only.
-            if not found:
-                return size, shares
-            cuts.extend(found)
-            known.update(cut.key for cut in found)
-            if progress is not None:
-                progress(len(cuts))
-
-    weights = np.zeros(0)
-
-    def least_size() -> tuple[float, Floats]:
-        nonlocal weights
-        size, shares, weights = _least_size(way.total.size, together, cuts)
-        return size, shares
-
-    size, _ = settled(least_size)
-    proof = list(cuts)
-    _, shares = settled(lambda: (size, _most_even(size, together, cuts)))
-    return Partition(size, shares, proof, weights)
+    while True:
+        size, weights = _least_size(way.total.size, together, cuts)
+        shares = _most_even(size, together, cuts)
+        found = [cut for cut in violated(way, shares, size) if cut.key not in known]
+        # A cut that is there already is missed by rounding only.
+        if not found:
+            return Partition(size, shares, cuts, weights)
+        cuts.extend(found)
+        known.update(cut.key for cut in found)
+        if progress is not None:
+            progress(len(cuts))
 
 
 def _running_together(way: Way) -> Floats:
@@ -77,16 +68,14 @@ def _rows(m: int, together: Floats, cuts: list[Cut]) -> tuple[Floats, Floats]:
     return rows, limit
 
 
-def _least_size(m: int, together: Floats, cuts: list[Cut]) -> tuple[float, Floats, Floats]:
-    """The smallest size that keeps all cuts, some shares for it, and how much each cut weighs in that."""
-    from scipy.optimize import linprog  # noqa: PLC0415 - takes longer to load than most sizes take to find
-
+def _least_size(m: int, together: Floats, cuts: list[Cut]) -> tuple[float, Floats]:
+    """The smallest size that keeps all cuts, and how much each cut weighs in that."""
     rows, limit = _rows(m, together, cuts)
     unit = float(np.abs(limit).max(initial=0.0)) or 1.0
     cost = np.zeros(m + 1)
     cost[m] = 1.0
-    found = linprog(cost, A_ub=rows, b_ub=limit / unit, bounds=(0, None), method="highs")
-    return found.x[m] * unit, found.x[:m] * unit, -found.ineqlin.marginals[together.shape[0] :]
+    found = simplex(cost, rows, limit / unit)
+    return found.x[m] * unit, found.prices[together.shape[0] :]
 
 
 def _most_even(size: float, together: Floats, cuts: list[Cut]) -> Floats:

@@ -59,6 +59,16 @@ class Allotment:
     targets: tuple[TargetUse, ...]
     runs: int = 0  # of the engine, in a local search that improved it
 
+    @property
+    def mean_rho_io(self) -> float | None:
+        """The part of the slowdown that comes from the numbers of targets, mean over those who moved something."""
+        return _mean(each.rho_io for each in self.applications if each.rho_con is not None)
+
+    @property
+    def mean_rho_con(self) -> float | None:
+        """The part that comes from others on the same targets, likewise."""
+        return _mean(each.rho_con for each in self.applications if each.rho_con is not None)
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         whole = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -71,3 +81,8 @@ class Allotment:
             ],
             "target_use": [asdict(target) for target in self.targets],
         }
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return fmean(found) if found else None

@@ -13,6 +13,8 @@ METRICS = (
     Metric("mean_io_slowdown", best=-1, main=True),
     Metric("machine_idletime", best=-1, main=True),
     Metric("load", main=True),
+    Metric("mean_rho_io", best=-1),
+    Metric("mean_rho_con", best=-1),
     Metric("least_load"),
     Metric("imbalance", best=-1),
     Metric("interval"),

@@ -10,7 +10,7 @@ from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.model.record import Count, Name, Record
 from penstock.model.units import Refusal, shown
-from penstock.packing import pack
+from penstock.packing import Packing, pack
 from penstock.sharing import find
 
 METRICS = (
@@ -24,7 +24,7 @@ METRICS = (
     Metric("alpha"),
     Metric("bound"),
 )
-COUNT = Metric("packs")
+OURS = (Metric("packs"), Metric("makespan_alone"))
 LISTS = ("start", "end", "stretch")
 
 
@@ -49,7 +49,7 @@ class Pack(Record):
 
 
 def run(case: Case, options: Pack) -> Values:
-    """All metrics of one packing, and how many packs it has."""
+    """All metrics of one packing, how many packs it has, and when the last would end if nobody waited for I/O."""
     found = pack(
         case.scenario,
         options.sensitivity,
@@ -58,7 +58,20 @@ def run(case: Case, options: Pack) -> Values:
         backfill=options.backfill,
     )
     lists = {name: [getattr(job, name) for job in found.jobs] for name in LISTS}
-    return {**values_of(found, METRICS), "packs": float(len(found.packs)), **lists}
+    counted = {"packs": float(len(found.packs)), "makespan_alone": _makespan_alone(found)}
+    return {**values_of(found, METRICS), **counted, **lists}
+
+
+def _makespan_alone(found: Packing) -> float | None:
+    """The makespan if every pack were over with its longest job, run alone; None without packs."""
+    longest = [0.0] * len(found.packs)
+    for job in found.jobs:
+        if job.pack is not None:
+            longest[job.pack] = max(longest[job.pack], (job.end - job.start) / job.stretch)
+    free = [0.0] * found.io_nodes
+    for each, seconds in zip(found.packs, longest, strict=True):
+        free[each.io_node] += seconds
+    return max(free) if found.packs else None
 
 
 def check(options: Pack) -> None:
@@ -66,4 +79,4 @@ def check(options: Pack) -> None:
     find(options.sharing)
 
 
-TASK = Task("pack", Pack, (*METRICS, COUNT), LISTS, run, check)
+TASK = Task("pack", Pack, (*METRICS, *OURS), LISTS, run, check)

@@ -1,0 +1,106 @@
+"""Burst buffers at the scale of P5's traces: sizing them, against the literal linear program too, and running them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.rows import Row
+from benchmarks.timing import ROOT, in_child, race
+from penstock import Scenario, generate
+from penstock.buffers import buffer
+from penstock.buffers.split import split
+from penstock.model import Trace
+from penstock.sizing import size_buffer
+
+SEED = 1
+# Years between failures of a node. Checkpoints, and so events, are inverse to them and to the load.
+MILLION = {"full": 0.1345, "quick": 1.345}
+TRACE = {"full": 1.0, "quick": 10.0}
+HEAVY = {"full": 0.55, "quick": 5.5}  # as many events at the higher load
+LITERAL = {"full": 60.0, "quick": 200.0}  # the literal program takes a quarter of a minute for the first
+USUAL_LOAD, HIGH_LOAD = 0.5, 0.9
+KINDS = ("compute", "read", "write")  # by the code that traces have for them
+# Strategies at half of the size with which nobody waits, where they have something to decide; one is promised for.
+HALF = 0.5
+STRATEGIES = {"fair": 1.0, "earliest-burst": None, "planned": None}
+
+
+def sizing_rows(quick: bool) -> list[Row]:
+    """The smallest buffer: shared by all, in fixed shares, and how much faster than the literal program."""
+    size = "quick" if quick else "full"
+    rows = [_dynamic(MILLION[size], 1 if quick else 5)]
+    for mtbf, load in ((TRACE[size], USUAL_LOAD), (HEAVY[size], HIGH_LOAD)):
+        found = in_child("size_static", SEED, mtbf, load)
+        what = f"static, 30 applications, load {load:g}, {found['events']:,} events"
+        rows.append(Row(what, found["seconds"], " s", 20.0, note=f"{found['clock']:.2f} s on the clock"))
+        rows.append(Row(f"{what}: whole process", found["peak"], " MB", 1000))
+    return rows + _against_the_literal_program(LITERAL[size])
+
+
+def tier_rows(quick: bool) -> list[Row]:
+    """The engine with a buffer half as large as needed, under several strategies."""
+    scenario = generate("checkpoints", SEED, mtbf=TRACE["quick" if quick else "full"], load=USUAL_LOAD)
+    parts = split(scenario, "static")
+    rows = []
+    for strategy, promise in STRATEGIES.items():
+        runs = [buffer(scenario, HALF * parts.size, split=parts, strategy=strategy) for _ in range(1 if quick else 3)]
+        seconds, events = min(run.seconds for run in runs), runs[0].events
+        note = f"{events / seconds:,.0f} a second"
+        rows.append(
+            Row(f"{strategy}, a million of {events:,} events", 1e6 * seconds / events, " s", promise, note=note)
+        )
+    return rows
+
+
+def _dynamic(mtbf: float, rounds: int) -> Row:
+    scenario = generate("checkpoints", SEED, mtbf=mtbf, load=USUAL_LOAD)
+    events = size_buffer(scenario, "dynamic").events
+    seconds = race({"": partial(_seconds, scenario, "dynamic")}, rounds)[""]
+    return Row(f"dynamic, 30 applications, {events:,} events", seconds, " s", 1.0)
+
+
+def _seconds(scenario: Scenario, partition: str) -> float:
+    started = time.thread_time()
+    size_buffer(scenario, partition)
+    return time.thread_time() - started
+
+
+def _against_the_literal_program(mtbf: float) -> list[Row]:
+    """Only the solver is timed there, and all of ours here; both find the same size."""
+    from scipy.optimize import linprog  # noqa: PLC0415 - a second that the other subjects need not wait for
+
+    sys.path.insert(0, str(ROOT / "tests"))
+    from reference.buffers import Program  # noqa: PLC0415
+
+    scenario = generate("checkpoints", SEED, mtbf=mtbf, load=USUAL_LOAD)
+    program = Program(_document(scenario), "static")
+    cost = np.zeros(program.size + 1)
+    cost[program.size] = 1.0
+    given = {"A_ub": program.matrix(), "b_ub": program.room, "bounds": program.bounds()}
+    started = time.process_time()
+    literal = linprog(cost, **given, method="highs-ipm")  # on these twice as fast as the simplex method
+    taken = time.process_time() - started
+    seconds = race({"": partial(_seconds, scenario, "static")}, 3)[""]
+    what = f"static, 30 applications, {len(program.events):,} events: against the literal program"
+    found = size_buffer(scenario, "static").size
+    return [
+        Row(what, taken / seconds, "× faster", least=50.0, note=f"{1e3 * seconds:.0f} ms to {taken:.1f} s"),
+        Row(f"{what}, difference", abs(found / (literal.fun * program.unit) - 1.0), "", 1e-6),
+    ]
+
+
+def _document(scenario: Scenario) -> dict[str, Any]:
+    """The scenario as the reference reads it."""
+    platform = {"bandwidth": scenario.platform.bandwidth, "node_bandwidth": scenario.platform.node_bandwidth}
+    applications = []
+    for each in scenario.applications:
+        assert isinstance(each.phases, Trace)
+        pairs = zip(each.phases.kind.tolist(), each.phases.amount.tolist(), strict=True)
+        phases = [{KINDS[kind]: amount} for kind, amount in pairs]
+        applications.append({"name": each.name, "nodes": each.nodes, "release": each.release, "phases": phases})
+    return {"platform": platform, "applications": applications}

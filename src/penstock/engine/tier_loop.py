@@ -1,0 +1,157 @@
+"""The event loop with a burst buffer between the applications and the file system."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from penstock.buffering.strategy import Divide
+from penstock.buffering.view import FLOWS, STRATEGY, Flows
+from penstock.engine.program import Floats
+from penstock.engine.tier import (
+    CONTENTS,
+    EVENTS,
+    NOW,
+    PLAN,
+    RECORDS,
+    SCRIPT,
+    TICK,
+    TIER,
+    WRONG,
+    Contents,
+    Plan,
+    Script,
+    TierState,
+)
+from penstock.engine.tier_common import common_full_at, settle_common, share_freed
+from penstock.engine.tier_rules import ask, move, settle, soonest, take_rates
+from penstock.engine.tier_sharing import share_flows
+from penstock.kernels import inlined, kernel, part
+from penstock.sharing.policy import Decide
+from penstock.sharing.view import POLICY, ROOM, SAME, View
+
+DONE, STALLED, REFUSED, BUDGET_SPENT, ROOM_SPENT = range(5)
+NOTHING, ALL = -2, -1
+
+_F = types.float64[::1]
+
+
+@inlined
+def _record(state: TierState, contents: Contents, now: float) -> None:
+    if contents.time.size > 0:
+        slot = state.counts[RECORDS]
+        state.counts[RECORDS] = slot + 1
+        contents.time[slot] = now
+        for k in range(state.doing.size):
+            contents.output[slot, k] = state.produced[k] - state.sent[k]
+            contents.input[slot, k] = state.fetched[k] - state.consumed[k]
+
+
+@inlined
+def _at(flows: Flows, now: float, rows: int) -> Flows:
+    """So many of the flows, now."""
+    return Flows(
+        now,
+        flows.read_limit,
+        flows.write_limit,
+        flows.joint_limit,
+        part(flows.application, 0, rows),
+        part(flows.reading, 0, rows),
+        part(flows.cap, 0, rows),
+        part(flows.under, 0, rows),
+        part(flows.blocked, 0, rows),
+        part(flows.held, 0, rows),
+        part(flows.room, 0, rows),
+        part(flows.due, 0, rows),
+        part(flows.ahead, 0, rows),
+        part(flows.stuck, 0, rows),
+        part(flows.lag, 0, rows),
+        part(flows.planned, 0, rows),
+        part(flows.key, 0, rows),
+        part(flows.rows, 0, rows),
+    )
+
+
+@inlined
+def _wrong(flows: Flows, rates: Floats) -> int:
+    """The row of a rate that cannot be; ALL if together they exceed what there is, NOTHING if all is well."""
+    into, out = 0.0, 0.0
+    for row in range(rates.size):
+        rate = rates[row]
+        if not 0.0 <= rate <= flows.cap[row] * (1.0 + SAME):
+            return row
+        if flows.reading[row] == 1:
+            into += rate
+        else:
+            out += rate
+    more = 1.0 + SAME
+    fits = into <= flows.read_limit * more and out <= flows.write_limit * more
+    return NOTHING if fits and into + out <= flows.joint_limit * more else ALL
+
+
+@inlined
+def _next_tick(state: TierState, now: float, tick: float, rows: int) -> float:
+    """When a sharing policy wants to be asked again, whatever happens; only if there is something to decide."""
+    if not 0.0 < tick < np.inf or rows == 0:
+        return np.inf
+    if state.clock[TICK] <= now * (1.0 + SAME):
+        state.clock[TICK] = tick * (1.0 + np.floor(now * (1.0 + SAME) / tick))
+    return state.clock[TICK]  # type: ignore[no-any-return]
+
+
+@kernel(types.int64(SCRIPT, PLAN, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.float64, CONTENTS, _F, _F, types.int64))
+def run_tier(
+    script: Script,
+    plan: Plan,
+    state: TierState,
+    flows: Flows,
+    strategy: Divide,
+    view: View,
+    policy: Decide,
+    tick: float,
+    contents: Contents,
+    rates: Floats,
+    given: Floats,
+    budget: int,
+) -> int:
+    """Go on until everything is drained, or until `budget` events have passed.
+
+    A strategy divides the file system's bandwidth; or, if `tick` > 0, a sharing policy, at least every `tick` seconds.
+    """
+    m = state.doing.size
+    now = state.clock[NOW]
+    while budget > 0:
+        if 0 < contents.time.size <= state.counts[RECORDS]:
+            return ROOM_SPENT
+        for k in range(m):
+            while settle(script, state, k, now):
+                pass
+        settle_common(script, state, now)
+        _record(state, contents, now)
+        rows = 0
+        present = _at(flows, now, flows.cap.size)
+        for k in range(m):
+            rows = ask(script, plan, state, present, k, rows)
+        if tick > 0.0:
+            share_flows(script, state, _at(flows, now, rows), view, policy, part(rates, 0, rows), given)
+        else:
+            strategy(_at(flows, now, rows), part(rates, 0, rows))
+        state.counts[WRONG] = _wrong(present, part(rates, 0, rows))
+        if state.counts[WRONG] != NOTHING:
+            return REFUSED
+        for k in range(m):
+            take_rates(script, state, rates, k, now)
+        share_freed(script, state, given)
+        then = common_full_at(script, state, now)
+        for k in range(m):
+            then = min(then, soonest(script, plan, state, flows, k, now))
+        if then == np.inf:
+            return DONE if rows == 0 else STALLED
+        then = max(now, min(then, _next_tick(state, now, tick, rows)))
+        for k in range(m):
+            move(state, k, then - now)
+        now = then
+        state.clock[NOW] = now
+        state.counts[EVENTS] += 1
+        budget -= 1
+    return BUDGET_SPENT

@@ -1,0 +1,113 @@
+"""Sharing policies behind a burst buffer: they see each flow as an application, and nothing of the buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.buffering.view import Flows
+from penstock.engine.program import Floats
+from penstock.engine.rows import rows_shown
+from penstock.engine.tier import COMPUTING, WRITING, Script, TierState
+from penstock.kernels import inlined, part
+from penstock.sharing.policy import Decide
+from penstock.sharing.view import View
+
+_OUT, _IN, _BOTH = range(3)
+
+
+@inlined
+def share_flows(
+    script: Script, state: TierState, flows: Flows, view: View, policy: Decide, rates: Floats, given: Floats
+) -> None:
+    """Let a sharing policy divide what the file system has: as one, or each direction for itself."""
+    if flows.joint_limit < flows.read_limit + flows.write_limit:
+        _share(script, state, flows, view, policy, rates, given, _BOTH, flows.joint_limit)
+        for row in range(rates.size):
+            if flows.under[row] >= 0:
+                rates[row] = min(rates[row], rates[flows.under[row]])
+    else:
+        _share(script, state, flows, view, policy, rates, given, _OUT, flows.write_limit)
+        _share(script, state, flows, view, policy, rates, given, _IN, flows.read_limit)
+
+
+@inlined
+def _share(
+    script: Script,
+    state: TierState,
+    flows: Flows,
+    view: View,
+    policy: Decide,
+    rates: Floats,
+    given: Floats,
+    way: int,
+    limit: float,
+) -> None:
+    """Let it divide one limit among the flows of a direction, or of both."""
+    rows, usable = 0, 0.0
+    for row in range(rates.size):
+        if way in (_BOTH, flows.reading[row]):
+            if flows.under[row] >= 0 and way != _BOTH:
+                flows.cap[row] = min(flows.cap[row], rates[flows.under[row]])
+            _show(script, state, flows, view, row, rows, limit)
+            usable += flows.cap[row]
+            given[rows] = 0.0
+            rows += 1
+    if rows == 0:
+        return
+    shown = rows_shown(view, flows.now, 0, rows, view.memory)
+    policy(_with_capacity(shown, min(limit, usable)), part(given, 0, rows))
+    rows = 0
+    for row in range(rates.size):
+        if way in (_BOTH, flows.reading[row]):
+            rates[row] = given[rows]
+            rows += 1
+
+
+@inlined
+def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, place: int, capacity: float) -> None:
+    """Make a flow a row of the View, in which nobody can use more than there is."""
+    k = flows.application[row]
+    reading = flows.reading[row]
+    compute = state.computed[k]
+    if state.doing[k] == COMPUTING:
+        compute += flows.now - state.compute_began[k]
+    moved = state.produced[k] / script.write_cap[k] + state.consumed[k] / script.read_cap[k]
+    iterations = state.iterations[k]
+    view.application[place] = 2 * k + reading
+    view.nodes[place] = script.nodes[k]
+    view.limit[place] = min(flows.cap[row], capacity)
+    view.remaining[place] = state.horizon[k] - state.fetched[k] if reading == 1 else _to_send(state, k)
+    view.posted[place] = state.in_posted[k] if reading == 1 else state.out_posted[k]
+    view.release[place] = script.release[k]
+    view.progress[place] = compute + moved
+    view.omega[place] = state.iteration_seconds[k] / iterations if iterations > 0.0 else np.nan
+    view.rate[place] = state.fetching[k] if reading == 1 else state.sending[k]
+
+
+@inlined
+def _to_send(state: TierState, k: int) -> float:
+    waiting = state.goal[k] - state.produced[k] if state.doing[k] == WRITING else 0.0
+    return (state.produced[k] - state.sent[k]) + waiting  # type: ignore[no-any-return]
+
+
+@inlined
+def _with_capacity(view: View, capacity: float) -> View:
+    return View(
+        view.now,
+        view.begin,
+        view.end,
+        capacity,
+        view.application,
+        view.nodes,
+        view.limit,
+        view.remaining,
+        view.posted,
+        view.release,
+        view.progress,
+        view.omega,
+        view.rate,
+        view.settings,
+        view.memory,
+        view.key,
+        view.rows,
+    )

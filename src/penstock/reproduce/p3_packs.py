@@ -1,0 +1,295 @@
+"""P3 figures 10 to 15: packs that mind the I/O against first-fit, by the I/O load α of the workload (§6.2).
+
+All strategies meet the same workloads, and are compared workload by workload. As in P3 α is what a workload turned out
+to have, not what its generation aimed at; workloads are put together with the nearest of P3's 0.5, 0.75, 1, 2, 3, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penstock.campaign import Campaign, Results
+from penstock.campaign.statistics import mean_intervals
+from penstock.report.theme import COLOURS, COMPUTE, FAINT, INK, WAITING, theme
+from penstock.reproduce.bins import by_bin, counts, overall
+from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.figures import lines
+from penstock.reproduce.means import Floats, instances
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ALPHAS = [0.5, 0.75, *map(float, range(1, 11))]
+INSTANCES = 10  # for each α
+FIRST_FIT = "first-fit"
+ONE, BY_ALPHA, ONE_LONGEST = "S = 1", "S = alpha", "S = 1, longest remaining"
+PLANS: dict[str, dict[str, Any]] = {
+    FIRST_FIT: {"sensitivity": "inf"},
+    ONE: {"sensitivity": 1.0},
+    BY_ALPHA: {"sensitivity": "alpha"},
+    ONE_LONGEST: {"sensitivity": 1.0, "sharing": "list-most-remaining"},
+}
+IO_NODES = (1, 3, 5)
+PARTS = {"exec": COLOURS[0], "delay": WAITING, "idle": COMPUTE}
+AXIS = "I/O load α"
+
+
+def packs(settings: Settings, plans: Sequence[dict[str, Any]]) -> list[Campaign]:
+    """P3's workloads, each packed in several ways."""
+    document = {
+        "version": 1,
+        "name": "P3-packs",
+        "workloads": [{"generate": "packs", "set": {"alpha": ALPHAS}, "seeds": settings.seeds(INSTANCES)}],
+        "plans": [{"task": "pack", "sharing": "list-fifo", **plan} for plan in plans],
+        "metrics": ["makespan", "mean_pack_max_stretch"],
+    }
+    return [Campaign.from_document(document)]
+
+
+def on_one_node(settings: Settings) -> list[Campaign]:
+    """All strategies with a single I/O node."""
+    return packs(settings, [{"label": name, "io_nodes": 1, **plan} for name, plan in PLANS.items()])
+
+
+def on_several_nodes(settings: Settings) -> list[Campaign]:
+    """First-fit and S = 1 with 1, 3 and 5 I/O nodes."""
+    plans = [
+        {"label": _on(name, nodes), "io_nodes": nodes, **PLANS[name]} for name in (FIRST_FIT, ONE) for nodes in IO_NODES
+    ]
+    return packs(settings, plans)
+
+
+def _on(name: str, nodes: int) -> str:
+    return f"{name} on {nodes}"
+
+
+def nearest(alpha: float) -> str:
+    """Which of 0.5, 0.75, 1, 2, 3, … a load is nearest to.
+
+    >>> nearest(0.44), nearest(0.8), nearest(0.9), nearest(11.6)
+    ('0.5', '0.75', '1', '12')
+    """
+    return f"{min((0.5, 0.75, max(1.0, float(round(alpha)))), key=lambda each: abs(each - alpha)):g}"
+
+
+def _table(results: Results, metric: str) -> Floats:
+    """A row for each workload and a column for each plan."""
+    workloads, row = np.unique(np.stack([results.point, results.seed], axis=1), axis=0, return_inverse=True)
+    found = np.full((len(workloads), len(results.plans)), np.nan)
+    found[row.ravel(), results.plan] = results.values(metric)
+    return found
+
+
+def _loads(results: Results) -> list[str]:
+    return [nearest(alpha) for alpha in np.nanmax(_table(results, "alpha"), axis=1)]
+
+
+def _relative(results: Results, metric: str) -> Floats:
+    """Over the same with first-fit."""
+    values = _table(results, metric)
+    return values / values[:, [results.plans.index(FIRST_FIT)]]
+
+
+def _summary(results: Results, quantities: dict[str, Floats]) -> Summary:
+    """Every quantity as {strategy: {α: mean}}, and over all workloads as {strategy: mean} in `overall`."""
+    bins = _loads(results)
+    means: Summary = {}
+    widths: Summary = {}
+    whole: Summary = {}
+    whole_widths: Summary = {}
+    for name, values in quantities.items():
+        means[name], widths[name] = by_bin(values, results.plans, bins)
+        whole[name], whole_widths[name] = overall(values, results.plans)
+    return {
+        **means,
+        "overall": whole,
+        "interval": {**widths, "overall": whole_widths},
+        "in_bin": counts(bins),
+        "instances": instances(results),
+    }
+
+
+def makespans(results: Sequence[Results]) -> Summary:
+    """The makespan over that of first-fit."""
+    return _summary(results[0], {"makespan_ratio": _relative(results[0], "makespan")})
+
+
+def stretches(results: Sequence[Results]) -> Summary:
+    """P3's stretch, the mean over packs of the largest in each, over that of first-fit; and that of jobs.
+
+    With more packs the first has more of those that hold a single job, which does not wait: the others do not depend on
+    how many packs there are.
+    """
+    metrics = {
+        "stretch_ratio": "mean_pack_max_stretch",
+        "max_job_stretch_ratio": "max_stretch",
+        "mean_job_stretch_ratio": "mean_stretch",
+    }
+    return _summary(results[0], {name: _relative(results[0], metric) for name, metric in metrics.items()})
+
+
+def numbers_of_packs(results: Sequence[Results]) -> Summary:
+    """How many packs, over those of first-fit."""
+    return _summary(results[0], {"packs_ratio": _relative(results[0], "packs")})
+
+
+def predictions(results: Sequence[Results]) -> Summary:
+    """The makespan over what it would be if nobody waited for I/O; also the worst."""
+    (found,) = results
+    values = _table(found, "makespan") / _table(found, "makespan_alone")
+    worst = {plan: float(np.nanmax(values[:, place])) for place, plan in enumerate(found.plans)}
+    return {**_summary(found, {"measured_over_ideal": values}), "worst": worst}
+
+
+def times(results: Sequence[Results]) -> Summary:
+    """What becomes of the time of a processor, as parts of first-fit's makespan: {strategy: {part: mean}}."""
+    (found,) = results
+    length = _relative(found, "makespan")
+    time: Summary = {plan: {} for plan in found.plans}
+    widths: Summary = {plan: {} for plan in found.plans}
+    for part in PARTS:
+        means, half = overall(_table(found, part) * length, found.plans)
+        for plan in found.plans:
+            time[plan][part], widths[plan][part] = means[plan], half[plan]
+    return {"time": time, "interval": {"time": widths}, "instances": instances(found)}
+
+
+def several_nodes(results: Sequence[Results]) -> Summary:
+    """The makespan of S = 1 over that of first-fit on as many nodes: geometric means, and by α."""
+    (found,) = results
+    makespan = _table(found, "makespan")
+    place = found.plans.index
+    ratios = np.stack(
+        [makespan[:, place(_on(ONE, nodes))] / makespan[:, place(_on(FIRST_FIT, nodes))] for nodes in IO_NODES], axis=1
+    )
+    names = [str(nodes) for nodes in IO_NODES]
+    logs = [np.exp(each) for each in mean_intervals(np.log(ratios))]
+    bins = _loads(found)
+    means, widths = by_bin(ratios, names, bins)
+    return {
+        "geomean_makespan": {name: float(mean) for name, (mean, _, _) in zip(names, logs, strict=True)},
+        "makespan_ratio": means,
+        "interval": {
+            "geomean_makespan": {name: float(high - low) / 2 for name, (_, low, high) in zip(names, logs, strict=True)},
+            "makespan_ratio": widths,
+        },
+        "in_bin": counts(bins),
+        "instances": instances(found),
+    }
+
+
+def draw_loads(
+    summary: Summary, quantity: str, y: str, shown: Sequence[str] = tuple(PLANS), log: bool = False
+) -> Figure:
+    """A line for each strategy, as in P3."""
+    panels = {quantity: {name: summary[quantity][name] for name in shown}}
+    return lines(panels, x=AXIS, y=y, widths={quantity: summary["interval"][quantity]}, log=log)
+
+
+def draw_several(summary: Summary) -> Figure:
+    """A line for each number of I/O nodes."""
+    panels = {"": {_nodes(name): curve for name, curve in summary["makespan_ratio"].items()}}
+    widths = {"": {_nodes(name): curve for name, curve in summary["interval"]["makespan_ratio"].items()}}
+    return lines(panels, x=AXIS, y="makespan / that of first-fit", widths=widths, at=1.0)
+
+
+def _nodes(name: str) -> str:
+    mark = "I/O node" if name == "1" else "I/O nodes"
+    return f"{name} {mark}"
+
+
+def draw_times(summary: Summary) -> Figure:
+    """As in P3: for each strategy what becomes of the time, one part on the other."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - drawing is rare and matplotlib slow to import
+
+    time = summary["time"]
+    with theme():
+        figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+        axes = figure.subplots()
+        below = np.zeros(len(time))
+        for part, colour in PARTS.items():
+            height = np.array([time[name][part] for name in time])
+            axes.bar(range(len(time)), height, 0.6, below, color=colour, edgecolor=INK, linewidth=0.6, label=part)
+            for place, (base, tall) in enumerate(zip(below, height, strict=True)):
+                if tall > 0.04:
+                    axes.text(place, base + tall / 2, f"{tall:.2f}", ha="center", va="center")
+            below += height
+        axes.set_xticks(range(len(time)), list(time))
+        axes.set_ylabel("processor time / that of first-fit")
+        axes.grid(axis="y", color=FAINT, linewidth=0.6)
+        axes.set_axisbelow(True)
+        handles, names = axes.get_legend_handles_labels()
+        figure.legend(handles[::-1], names[::-1], loc="outside right upper")
+        return figure
+
+
+EXPERIMENTS = (
+    Experiment(
+        id="P3.fig10",
+        title="makespan of packs that mind the I/O against first-fit, by I/O load",
+        campaigns=on_one_node,
+        summarise=makespans,
+        draw=lambda summary: draw_loads(summary, "makespan_ratio", "makespan / that of first-fit"),
+        states="With S = 1 the makespan is on average somewhat longer than with first-fit (how much is withheld);"
+        " S = alpha loses less. The I/O policy does not seem to matter.",
+        levels=("strategy", "I/O load"),
+    ),
+    Experiment(
+        id="P3.fig11",
+        title="stretch in packs that mind the I/O against first-fit, by I/O load",
+        campaigns=on_one_node,
+        summarise=stretches,
+        draw=lambda summary: draw_loads(summary, "stretch_ratio", "stretch / that of first-fit"),
+        states="With S = 1 the stretch is much better than with first-fit, and stays close to 1; with S = alpha it is"
+        " better most of the time. The I/O policy does not seem to matter.",
+        levels=("strategy", "I/O load"),
+    ),
+    Experiment(
+        id="P3.fig12",
+        title="number of packs against first-fit, by I/O load",
+        campaigns=on_one_node,
+        summarise=numbers_of_packs,
+        draw=lambda summary: draw_loads(
+            summary, "packs_ratio", "packs / those of first-fit", (FIRST_FIT, ONE, BY_ALPHA)
+        ),
+        states="With S = 1 the number of packs grows with the I/O load; with S = alpha it is much smaller and roughly"
+        " constant.",
+        levels=("strategy", "I/O load"),
+    ),
+    Experiment(
+        id="P3.fig13",
+        title="makespan against what is predicted without contention, by I/O load",
+        campaigns=on_one_node,
+        summarise=predictions,
+        draw=lambda summary: draw_loads(
+            summary, "measured_over_ideal", "makespan / predicted", (FIRST_FIT, ONE, BY_ALPHA), log=True
+        ),
+        states="With S = 1 the makespan is within 20 % of the one predicted without contention, while first-fit can be"
+        " off by 1000 %; S = alpha is close to first-fit.",
+        levels=("strategy", "I/O load"),
+    ),
+    Experiment(
+        id="P3.fig14",
+        title="processor time in execution, delay and idleness, relative to first-fit",
+        campaigns=on_one_node,
+        summarise=times,
+        draw=draw_times,
+        states="For a somewhat longer makespan much of the time moves from delay, which is lost, to idleness, which"
+        " others could use (how much is withheld).",
+        levels=("strategy", "part"),
+    ),
+    Experiment(
+        id="P3.fig15",
+        title="makespan of S = 1 against first-fit with 1, 3 and 5 I/O nodes, by I/O load",
+        campaigns=on_several_nodes,
+        summarise=several_nodes,
+        draw=draw_several,
+        states="The more I/O nodes, the better S = 1 does against first-fit in makespan; with five it is faster on"
+        " average (by how much is withheld), as more and smaller packs, whose length is well predicted, are easier to"
+        " balance.",
+        levels=("I/O nodes", "I/O load"),
+    ),
+)
