@@ -427,6 +427,11 @@ class Job:
     def full(self) -> bool:
         return self.level != BELOW and self.common.full
 
+    @property
+    def full_of_input(self) -> bool:
+        """Whether nothing may be fetched ahead: who has a part of its own leaves the common one to output."""
+        return self.full if self.space == 0 else self.level != BELOW
+
     def held(self) -> float:
         return (self.produced - self.sent) + (self.fetched - self.consumed)
 
@@ -467,7 +472,7 @@ class Job:
         if self.doing == "write" or self.produced > self.sent:
             flows.append(Flow("write", self.caps[1]))
         if self.fetched < self.horizon:
-            if self.doing == "read" or not self.full:
+            if self.doing == "read" or not self.full_of_input:
                 flows.append(Flow("read", self.caps[0]))
             elif self.doing != "write" and flows:
                 flows.append(Flow("read", self.caps[0], under=flows[0]))
