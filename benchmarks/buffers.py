@@ -21,7 +21,7 @@ SEED = 1
 # Years between failures of a node. Checkpoints, and so events, are inverse to them and to the load.
 MILLION = {"full": 0.1345, "quick": 1.345}
 TRACE = {"full": 1.0, "quick": 10.0}
-HEAVY = {"full": 0.55, "quick": 5.5}  # as many events at the higher load
+HEAVY = 0.55  # as many events at the higher load
 LITERAL = {"full": 60.0, "quick": 200.0}  # the literal program takes a quarter of a minute for the first
 USUAL_LOAD, HIGH_LOAD = 0.5, 0.9
 KINDS = ("compute", "read", "write")  # by the code that traces have for them
@@ -34,7 +34,8 @@ def sizing_rows(quick: bool) -> list[Row]:
     """The smallest buffer: shared by all, in fixed shares, and how much faster than the literal program."""
     size = "quick" if quick else "full"
     rows = [_dynamic(MILLION[size], 1 if quick else 5)]
-    for mtbf, load in ((TRACE[size], USUAL_LOAD), (HEAVY[size], HIGH_LOAD)):
+    traces = [(TRACE[size], USUAL_LOAD)] if quick else [(TRACE[size], USUAL_LOAD), (HEAVY, HIGH_LOAD)]
+    for mtbf, load in traces:
         found = in_child("size_static", SEED, mtbf, load)
         what = f"static, 30 applications, load {load:g}, {found['events']:,} events"
         rows.append(Row(what, found["seconds"], " s", 20.0, note=f"{found['clock']:.2f} s on the clock"))

@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import Pool
 from pathlib import Path
@@ -26,6 +27,7 @@ from scipy.stats import t as student
 from penstock import Scenario, generate, load, sharing
 from penstock.buffering import NAMES
 from penstock.buffers import buffer
+from penstock.buffers.bound import alone_stretch
 from penstock.buffers.split import Split, split
 from penstock.cli import app
 from penstock.report.plots import save_figure
@@ -71,9 +73,12 @@ class Sizes(NamedTuple):
 
     static: float
     dynamic: float
+    isolated: float
     printed: float  # static, with the wall times that P5 prints
     events: int
     seconds: float
+    alone: float  # the largest stretch behind half of it, each application with all to itself
+    who: str  # whose
 
 
 T = TypeVar("T")
@@ -161,20 +166,9 @@ def strategies() -> None:
         for name in DIVISIONS:
             fair = f"{name}, fair"
             print(f"{fair}: max", {part: level(sets, (fair, part), "max") for part in (1.0, *LARGER)})
-        with_large(site, sets)
         print("planned at S_opt: largest of all stretches - 1:", end=" ")
         print({name: max(found[f"{name}, planned", 1.0].max for found in sets) - 1.0 for name in DIVISIONS})
     draw_found(results)
-
-
-def with_large(site: str, sets: Sequence[Measured]) -> None:
-    """The sets with the application of the largest checkpoints, and those without."""
-    large = [any(job.name.startswith("Silverton") for job in workload(site, seed).applications) for seed in SEEDS]
-    for there in (True, False):
-        part = [found for found, has in zip(sets, large, strict=True) if has == there]
-        rows = (BOUND, G, "all common, greedy-yield")
-        words = {row: level(part, (row, 0.5), "max") for row in rows} if len(part) > 1 else {}
-        print(f"{len(part)} sets {'with' if there else 'without'} Silverton, half of S_opt:", words)
 
 
 def wins(sets: Sequence[Measured], case: Case, base: Case) -> int:
@@ -225,7 +219,10 @@ def run_sizes(one: tuple[str, int]) -> Sizes:
     scenario = workload(*one)
     static, dynamic = size_buffer(scenario, "static"), size_buffer(scenario, "dynamic")
     printed = size_buffer(workload(*one, walltime="printed"), "static").size
-    return Sizes(static.size, dynamic.size, printed, static.events, static.seconds)
+    isolated = size_buffer(scenario, "isolated").size
+    alone = alone_stretch(scenario, static.traffic, 0.5 * static.size)
+    who = scenario.applications[int(alone.argmax())].name
+    return Sizes(static.size, dynamic.size, isolated, printed, static.events, static.seconds, float(alone.max()), who)
 
 
 def sizes() -> None:
@@ -237,6 +234,11 @@ def sizes() -> None:
         print("static, PB:", interval([each.static / 1e15 for each in sets]))
         ratios = [each.static / each.dynamic for each in sets]
         print(f"static / dynamic: {interval(ratios)}, {min(ratios):.2f} to {max(ratios):.2f}")
+        equal = sum(ratio < 1.001 for ratio in ratios)
+        single = sum(each.static < 1.001 * each.isolated for each in sets)
+        print(f"static and dynamic alike in {equal} sets; one application alone needs all of it in {single}")
+        held_up = [each.who.partition("-")[0] for each in sets if each.alone > 1.001]
+        print(f"behind half of it somebody waits with all to itself in {len(held_up)} sets:", Counter(held_up))
         other = [each.printed / each.static for each in sets]
         print(f"printed / literature: {interval(other)}, {min(other):.2f} to {max(other):.2f}")
 
@@ -355,7 +357,7 @@ def pictures() -> None:
             penstock(f"{command} {name}", folder)
             file = Path(folder) / name
             if file.suffix == ".png":
-                Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)
+                Image.open(file).convert("RGB").quantize(256).save(file, optimize=True)
             (PICTURES / name).write_bytes(file.read_bytes())
             print(name, os.path.getsize(PICTURES / name))
 

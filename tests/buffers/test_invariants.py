@@ -214,20 +214,11 @@ def late(draw: st.DrawFn, kinds: tuple[str, ...]) -> Document:
 
 
 @settings(max_examples=50)
-@given(MIXED, st.sampled_from(PARTITIONS), amounts(0, 6, True))
-def test_a_plan_keeps_its_word(document: Document, partition: str, capacity: float) -> None:
-    found = buffer(Scenario.from_document(document), capacity, partition=partition, strategy="planned")
-    word = getattr(found, "planned_stretch", None)
-    if word is not None:
-        assert found.max_stretch <= word * (1 + CLOSE)
-
-
-@settings(max_examples=50)
 @given(buffer_documents(kinds=("compute", "write")), st.sampled_from(PARTITIONS), EVERYONE)
 def test_writers_wait_for_nobody_if_all_fits(document: Document, partition: str, strategy: Any) -> None:
     scenario = Scenario.from_document(document)
     divided = split(scenario, partition)
-    # Whoever needs a thousandth of the smallest buffer then has room for all that it writes.
+    # However large the buffer: who needs none has no part of it.
     found = buffer(scenario, 1e6, split=divided, strategy=strategy)
     room = [share >= volume for share, volume in zip(found.shares, volumes(document, "write"), strict=True)]
     waits = [stretch > 1 + CLOSE for stretch, fits in zip(found.stretch, room, strict=True) if fits]

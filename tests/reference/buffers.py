@@ -380,8 +380,17 @@ class Common:
     def hand_over(self, jobs: list[Job]) -> None:
         """Share what others make free of it among those who write into a full buffer, beside what the PFS gives them.
 
-        Nobody else fills a full buffer, so that what is made free is a sum without negative terms: no rounding in it.
+        If nobody writes, those without a part of their own fetch ahead, all together no faster than it is made free.
+        Otherwise nobody else fills it, so that what is made free is a sum without negative terms: no rounding in it.
         """
+        growth = sum(job.taking() for job in jobs)
+        fetchers = [job for job in jobs if job.pooled and job.doing != "read"]
+        fetched = sum(job.rates["fetched"] for job in fetchers)
+        if self.full and growth > 0 and fetched > 0:
+            for job in fetchers:
+                job.rates["fetched"] *= max(0.0, fetched - growth) / fetched
+            self.emptying = False
+            return
         freed = -sum(job.taking() for job in jobs) if self.full else 0.0
         writers = [job for job in jobs if job.full and job.doing == "write"]
         parts = [Flow("write", max(0.0, job.caps[1] - job.rates["sent"])) for job in writers]
@@ -427,6 +436,11 @@ class Job:
     def full(self) -> bool:
         return self.level != BELOW and self.common.full
 
+    @property
+    def full_of_input(self) -> bool:
+        """Whether nothing may be fetched ahead: who has a part of its own leaves the common one to output."""
+        return self.full if self.space == 0 else self.level != BELOW
+
     def held(self) -> float:
         return (self.produced - self.sent) + (self.fetched - self.consumed)
 
@@ -456,7 +470,12 @@ class Job:
             self.goal = self.consumed + amount
             self.horizon += self.next_read()
 
-    def flows(self) -> list[Flow]:
+    @property
+    def pooled(self) -> bool:
+        """Whether all its room is in the common part."""
+        return self.space == 0 and self.common.size > 0
+
+    def flows(self, writers: bool) -> list[Flow]:
         """What it asks of the file system now.
 
         One flow each way, whoever needs the bytes. While it reads, what is taken out makes at least as much room as is
@@ -467,9 +486,10 @@ class Job:
         if self.doing == "write" or self.produced > self.sent:
             flows.append(Flow("write", self.caps[1]))
         if self.fetched < self.horizon:
-            if self.doing == "read" or not self.full:
+            shared = self.pooled and self.doing != "write" and not writers
+            if self.doing == "read" or not self.full_of_input or shared:
                 flows.append(Flow("read", self.caps[0]))
-            elif self.doing != "write" and flows:
+            elif not self.pooled and self.doing != "write" and flows:
                 flows.append(Flow("read", self.caps[0], under=flows[0]))
         return flows
 
@@ -560,7 +580,8 @@ def simulate_greedy(document: Document, capacity: float, shares: Shares, common:
             pass
         output = {job.name: job.produced - job.sent for job in jobs}
         contents.append((now, output, {job.name: job.fetched - job.consumed for job in jobs}))
-        asked = [job.flows() for job in jobs]
+        writers = any(job.doing == "write" and job.full for job in jobs)
+        asked = [job.flows(writers) for job in jobs]
         fill([flow for flows in asked for flow in flows], limits)
         for job, flows in zip(jobs, asked, strict=True):
             job.decide(flows)

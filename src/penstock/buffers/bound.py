@@ -1,7 +1,7 @@
 """No strategy can do better: lower bounds on the stretch behind a buffer of a given size.
 
-**Alone.** An application that has the file system and all of the buffer to itself, and drains whenever it can, ends as
-early as it ever could.
+**Alone.** An application that has, for each direction, the file system and all of the buffer to itself ends as early as
+it ever could: what it writes and reads at most is what the file system takes and gives, and what the buffer evens out.
 
 **Together.** Nobody starts an operation before the time at which it would start alone, and who is to end with stretch
 ρ must have ended each of its operations early enough for what follows. So for all s < t, the bytes of the operations
@@ -21,11 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.buffering.fair import fair
-from penstock.buffers.script import alone_of, script_of
+from penstock.buffers.script import script_of
 from penstock.engine.program import Floats, Ints
-from penstock.engine.tier_run import execute_tier
-from penstock.kernels import kernel
+from penstock.engine.tier import COMPUTING, WRITING
+from penstock.kernels import inlined, kernel
 from penstock.model import Scenario
 from penstock.sizing.traffic import Traffic
 
@@ -98,13 +97,52 @@ def stretch_of(completion: Floats, traffic: Traffic) -> Floats:
     return np.divide(taken, alone, out=np.ones_like(taken), where=alone > 0.0)
 
 
+@inlined
+def _passing(amount: float, cap: float, limit: float, slack: float) -> float:
+    """Seconds for so many bytes at `cap`, of which `slack` need not pass the file system meanwhile."""
+    return max(amount / cap, (amount - slack) / limit)
+
+
+@kernel(types.float64(_I, _F, types.float64, types.float64, types.float64, types.float64, types.float64, types.float64))
+def _alone(
+    kind: Ints,
+    amount: Floats,
+    begin: float,
+    read_cap: float,
+    write_cap: float,
+    read_limit: float,
+    write_limit: float,
+    capacity: float,
+) -> float:
+    """When an application ends at the earliest: for each direction it has a file system and a buffer to itself.
+
+    Output drains, and input is fetched, as fast as ever possible, input also before the begin.
+    """
+    now, output = begin, 0.0
+    fetched = min(capacity, begin * read_limit) if begin > 0.0 else 0.0
+    for phase in range(kind.size):
+        if kind[phase] == COMPUTING:
+            seconds = amount[phase]
+        elif kind[phase] == WRITING:
+            seconds = _passing(amount[phase], write_cap, write_limit, capacity - output)
+            output += amount[phase]
+        else:
+            seconds = _passing(amount[phase], read_cap, read_limit, fetched)
+            fetched -= amount[phase]
+        now += seconds
+        output = max(0.0, output - write_limit * seconds)
+        fetched = max(0.0, min(capacity, fetched + read_limit * seconds))
+    return now
+
+
 def alone_stretch(scenario: Scenario, traffic: Traffic, capacity: float) -> Floats:
-    """The stretch of each application if it had the file system and all of the buffer to itself."""
+    """No application can be stretched less: each alone, with a buffer and a file system for each direction."""
     script = script_of(scenario, np.zeros(len(traffic.names)), 0.0)
     completion = np.empty(script.release.size)
     for k in range(completion.size):
-        alone = alone_of(script, k)._replace(space=np.array([capacity]))
-        completion[k] = execute_tier(alone, traffic.limits, fair, names=traffic.names[k : k + 1]).completion[0]
+        own = slice(script.first[k], script.first[k + 1])
+        caps, limits = (script.read_cap[k], script.write_cap[k]), (traffic.limits.read, traffic.limits.write)
+        completion[k] = _alone(script.kind[own], script.amount[own], script.release[k], *caps, *limits, capacity)
     return stretch_of(completion, traffic)
 
 

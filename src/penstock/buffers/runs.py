@@ -44,10 +44,11 @@ def buffer(
     """
     if not 0.0 <= capacity < np.inf:
         raise InvalidOption(f"the capacity is {capacity!r}; accepted is a number of bytes ≥ 0")
+    capacity = float(capacity)
     chosen = strategy if isinstance(strategy, Sharing) else find(strategy)
     split = split or split_by(scenario, partition, common)
     traffic, space = split.traffic, split.space(capacity)
-    script = script_of(scenario, space, split.common * capacity)
+    script = script_of(scenario, space, float(split.common * capacity))
     plan = plan_of(split.schedule) if isinstance(chosen, Strategy) and chosen.plans else None
     run = execute_tier(script, traffic.limits, chosen, plan, names=traffic.names, record=timeline, progress=progress)
     stretch = stretch_of(run.completion, traffic)

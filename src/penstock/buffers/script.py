@@ -44,16 +44,3 @@ def script_of(scenario: Scenario, space: Floats, common: float) -> Script:
         space=np.asarray(space, dtype=np.float64),
         common=common,
     )
-
-
-def alone_of(script: Script, k: int) -> Script:
-    """One of the applications by itself."""
-    own, one = slice(script.first[k], script.first[k + 1]), slice(k, k + 1)
-    phases = ("kind", "amount", "starts", "stops", "read", "written")
-    single = ("nodes", "release", "read_cap", "write_cap", "space")
-    return Script(
-        first=np.array([0, own.stop - own.start]),
-        **{name: getattr(script, name)[own] for name in phases},
-        **{name: getattr(script, name)[one] for name in single},
-        common=script.common,
-    )

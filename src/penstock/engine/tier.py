@@ -16,7 +16,7 @@ from penstock.engine.program import Floats, Ints
 
 AWAY, COMPUTING, READING, WRITING, OVER = range(5)
 NOW, TICK, COMMON_RATE, COMMON_USED = range(4)
-EVENTS, RECORDS, COMMON_FULL, WRONG = range(4)
+EVENTS, RECORDS, COMMON_FULL, WAITING, WRONG = range(5)
 
 
 class Script(NamedTuple):
@@ -128,7 +128,7 @@ def initial_tier(script: Script, plan: Plan) -> TierState:
         in_row=np.full(m, -1),
         planned=plan.first[:-1].copy(),
         clock=np.zeros(4),
-        counts=np.array([0, 0, int(script.common == 0.0), 0]),
+        counts=np.array([0, 0, int(script.common == 0.0), 0, 0]),
         **{name: np.zeros(m) for name in (*_FROM_ZERO, *_FOR_SHARING)},
     )
 

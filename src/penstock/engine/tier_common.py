@@ -1,7 +1,8 @@
 """The common part of a burst buffer: who has filled his own part goes on there, until it is full.
 
 Room that is freed in a full common part goes to those who write into it, alike, as far as each can use it: it stays
-full, and they write faster than they send.
+full, and they write faster than they send. If nobody does, others may fetch ahead into it, all together no faster than
+room is freed.
 """
 
 from __future__ import annotations
@@ -9,8 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.engine.tier import COMMON_FULL, COMMON_RATE, COMMON_USED, WRITING, Script, TierState
-from penstock.engine.tier_rules import filling_of, held_by
+from penstock.engine.tier import (
+    COMMON_FULL,
+    COMMON_RATE,
+    COMMON_USED,
+    READING,
+    WAITING,
+    WRITING,
+    Script,
+    TierState,
+)
+from penstock.engine.tier_rules import filling_of, held_by, is_full
 from penstock.kernels import inlined, part
 from penstock.sharing.view import SAME
 
@@ -28,6 +38,9 @@ def settle_common(script: Script, state: TierState, now: float) -> None:
     growing = state.clock[COMMON_RATE]
     if growing > 0.0 and script.common - used <= growing * SAME * now:
         state.counts[COMMON_FULL] = 1
+    state.counts[WAITING] = 0
+    for k in range(state.doing.size):
+        state.counts[WAITING] += state.doing[k] == WRITING and is_full(state, k)
 
 
 @inlined
@@ -51,6 +64,18 @@ def _hand_out(state: TierState, unused: Floats, freed: float, waiting: int) -> f
 
 
 @inlined
+def _hold_back(script: Script, state: TierState, growing: float) -> None:
+    """Let those who fetch ahead into the common part do so more slowly, all alike, so that it does not grow."""
+    fetching = 0.0
+    for k in range(state.doing.size):
+        if script.space[k] == 0.0 and state.doing[k] != READING:
+            fetching += state.fetching[k]
+    for k in range(state.doing.size):
+        if script.space[k] == 0.0 and state.doing[k] != READING:
+            state.fetching[k] *= max(0.0, fetching - growing) / fetching
+
+
+@inlined
 def share_freed(script: Script, state: TierState, unused: Floats) -> None:
     """Let those who wait for room have what is freed; note how fast the common part fills then."""
     if script.common == 0.0:
@@ -64,7 +89,10 @@ def share_freed(script: Script, state: TierState, unused: Floats) -> None:
             if state.doing[k] == WRITING:
                 unused[k] = script.write_cap[k] - state.producing[k]
                 waiting += unused[k] > 0.0
-    if state.counts[COMMON_FULL] == 1 and growing < 0.0:
+    if state.counts[COMMON_FULL] == 1 and growing > 0.0:
+        _hold_back(script, state, growing)
+        growing = 0.0
+    elif state.counts[COMMON_FULL] == 1 and growing < 0.0:
         growing = -_hand_out(state, part(unused, 0, m), -growing, waiting)
         if growing < 0.0:
             state.counts[COMMON_FULL] = 0

@@ -18,6 +18,7 @@ from penstock.engine.tier import (
     COMPUTING,
     OVER,
     READING,
+    WAITING,
     WRITING,
     Plan,
     Script,
@@ -222,7 +223,8 @@ def follow_plan(plan: Plan, state: TierState, flows: Flows, row: int, flow: int,
         flows.lag[row] = lag
     flows.planned[row] = rate
     # A buffer may be drained and filled faster than its application writes and reads.
-    if (flows.room[row] if flows.reading[row] == 1 else flows.held[row]) > 0.0:
+    ahead = flows.room[row] > 0.0 or flows.due[row] > now
+    if ahead if flows.reading[row] == 1 else flows.held[row] > 0.0:
         flows.cap[row] = max(flows.cap[row], rate)
 
 
@@ -244,13 +246,14 @@ def _ask_out(script: Script, plan: Plan, state: TierState, flows: Flows, k: int,
 
 @inlined
 def _ask_in(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, row: int, room: float) -> None:
-    """A flow from the file system to the buffer, or past it; a full buffer takes no more than leaves it."""
+    """A flow from the file system to the buffer, or past it; a full part of one's own takes no more than leaves it."""
     now, reading = flows.now, state.doing[k] == READING
     there = state.fetched[k] - state.consumed[k]
     state.in_row[k] = row
     flows.application[row], flows.reading[row] = k, 1
     flows.cap[row] = script.read_cap[k]
-    flows.under[row] = state.out_row[k] if takes_no_input(script, state, k) and not reading else -1
+    own = script.space[k] > 0.0 or script.common == 0.0
+    flows.under[row] = state.out_row[k] if own and takes_no_input(script, state, k) and not reading else -1
     flows.blocked[row] = reading and there <= 0.0
     flows.held[row], flows.room[row] = there, room
     flows.due[row] = now if reading else _starts_at(script, state, k, state.next_read[k], now)
@@ -270,7 +273,9 @@ def ask(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, rows
     if doing == WRITING or state.produced[k] > state.sent[k]:
         _ask_out(script, plan, state, flows, k, rows, own + common)
         rows += 1
-    fits = doing == READING or not full or (doing != WRITING and state.out_row[k] >= 0)
+    # Into a full common part all together fetch no more than leaves it, and nothing while somebody writes to it.
+    leaves = state.out_row[k] >= 0 if script.space[k] > 0.0 or script.common == 0.0 else state.counts[WAITING] == 0
+    fits = doing == READING or not full or (doing != WRITING and leaves)
     if fits and state.fetched[k] < state.horizon[k]:
         _ask_in(script, plan, state, flows, k, rows, own if script.space[k] > 0.0 else common)
         rows += 1

@@ -22,12 +22,27 @@ def share_flows(
     """Let a sharing policy divide what the file system has: as one, or each direction for itself."""
     if flows.joint_limit < flows.read_limit + flows.write_limit:
         _share(script, state, flows, view, policy, rates, given, _BOTH, flows.joint_limit)
+        _keep_direction(flows, rates, _OUT, flows.write_limit)
+        _keep_direction(flows, rates, _IN, flows.read_limit)
         for row in range(rates.size):
             if flows.under[row] >= 0:
                 rates[row] = min(rates[row], rates[flows.under[row]])
     else:
         _share(script, state, flows, view, policy, rates, given, _OUT, flows.write_limit)
         _share(script, state, flows, view, policy, rates, given, _IN, flows.read_limit)
+
+
+@inlined
+def _keep_direction(flows: Flows, rates: Floats, way: int, limit: float) -> None:
+    """Slow all flows of a direction down alike if together they exceed its own limit."""
+    in_all = 0.0
+    for row in range(rates.size):
+        if flows.reading[row] == way:
+            in_all += rates[row]
+    if in_all > limit:
+        for row in range(rates.size):
+            if flows.reading[row] == way:
+                rates[row] *= limit / in_all
 
 
 @inlined
@@ -76,12 +91,19 @@ def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, 
     view.application[place] = 2 * k + reading
     view.nodes[place] = script.nodes[k]
     view.limit[place] = min(flows.cap[row], capacity)
-    view.remaining[place] = state.horizon[k] - state.fetched[k] if reading == 1 else _to_send(state, k)
+    view.remaining[place] = _to_fetch(script, state, k) if reading == 1 else _to_send(state, k)
     view.posted[place] = state.in_posted[k] if reading == 1 else state.out_posted[k]
     view.release[place] = script.release[k]
     view.progress[place] = compute + moved
     view.omega[place] = state.iteration_seconds[k] / iterations if iterations > 0.0 else np.nan
     view.rate[place] = state.fetching[k] if reading == 1 else state.sending[k]
+
+
+@inlined
+def _to_fetch(script: Script, state: TierState, k: int) -> float:
+    """Without a buffer, what is read now; else also what is read next."""
+    buffered = script.space[k] > 0.0 or script.common > 0.0
+    return (state.horizon[k] if buffered else state.goal[k]) - state.fetched[k]  # type: ignore[no-any-return]
 
 
 @inlined
