@@ -137,9 +137,12 @@ def test_an_interrupt_cancels_the_jobs(tmp_path, queue):
     (tmp_path / "c.yaml").write_text(small(workloads=MANY).text)
     words = ["campaign", tmp_path / "c.yaml", "-o", tmp_path / "out", "--on", "slurm=jobs=4,cores=2,interface=lo"]
     process = subprocess.Popen([sys.executable, "-m", "penstock.cli", *words], stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: jobs("RUNNING") and jobs("PENDING"), 60)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    try:
+        wait_for(lambda: jobs("RUNNING") and jobs("PENDING"), 60)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert "interrupted; what was found is in" in told
     assert "Traceback" not in told

@@ -7,7 +7,7 @@ import pytest
 from pytest import approx
 
 from penstock import generate
-from penstock.reproduce import IDS, Settings, find
+from penstock.reproduce import Settings, find
 from penstock.reproduce.p1_synthetic import METRICS, STRATEGIES
 from penstock.workloads.synthetic import shapes
 
@@ -96,7 +96,3 @@ def test_figures_14_to_19(run, name):
     whole = run("P1.fig5").summary
     for strategy in STRATEGIES:
         assert made.summary["min_yield"][strategy][middle] == whole["min_yield"][strategy][pressure]
-
-
-def test_every_figure_of_the_synthetic_workload_is_tested():
-    assert set(AXES) == {name for name in IDS if name in AXES}

@@ -12,6 +12,7 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import count, islice
 from queue import Empty, SimpleQueue
@@ -77,11 +78,15 @@ class Feeder:
                 with contextlib.suppress(Empty):
                     yield from self._take(*self._ended.get(timeout=TICK))
         finally:
-            self._client.cancel([future for future, _ in self._under_way.values()])
+            with contextlib.suppress(OSError):  # a scheduler that has gone has nothing to cancel
+                self._client.cancel([future for future, _ in self._under_way.values()])
 
     def _look(self) -> None:
         if time.monotonic() - self._looked >= TICK:
-            threads = self._client.nthreads()
+            try:
+                threads = self._client.nthreads()
+            except OSError as error:
+                raise _gone() from error
             self._workers = len(threads)
             self._watch(threads)
             self._looked = time.monotonic()
@@ -138,15 +143,14 @@ class Feeder:
 
 def _explained(error: BaseException) -> BaseException:
     """What went wrong besides the loss of a worker, in a sentence if it is the user's to mend."""
-    from concurrent.futures import CancelledError  # noqa: PLC0415
-
-    missing: Any = getattr(error, "name", None)
     if isinstance(error, ModuleNotFoundError):
         return InvalidOption(
-            f"a worker has no module {missing!r}; install the same penstock where workers run, with the same extras"
+            f"a worker has no module {error.name!r}; install the same penstock where workers run, with the same extras"
         )
-    if isinstance(error, CancelledError):
-        return InvalidOption(
-            "the Dask scheduler has gone; what was found before is kept, and the same command continues from there"
-        )
-    return error
+    return _gone() if isinstance(error, CancelledError) else error
+
+
+def _gone() -> InvalidOption:
+    return InvalidOption(
+        "the Dask scheduler has gone; what was found before is kept, and the same command continues from there"
+    )

@@ -13,12 +13,14 @@ import logging
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -156,8 +158,8 @@ class Slurm(Elsewhere):
     def _cluster(self) -> Iterator[Cluster]:
         """The scheduler and its jobs; none of them is left behind."""
         import dask.config  # noqa: PLC0415
-        import dask_jobqueue  # noqa: F401, PLC0415 - brings its settings, which must be there before ours
 
+        _load()  # with its settings, which must be there before ours
         logs = self._logs()
         try:
             with (
@@ -249,6 +251,13 @@ class _Keeper:
         reasons = Counter(job.reason for job in jobs)
         told = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common()) or "not in the queue yet"
         return f"none of {asked} Slurm jobs has started; squeue's reason: {told}"
+
+
+def _load() -> None:
+    """Import dask-jobqueue, which then wants interrupts to end the process at once; they are ours to handle."""
+    before = signal.getsignal(signal.SIGINT)
+    import_module("dask_jobqueue")
+    signal.signal(signal.SIGINT, before)
 
 
 def _started(slurm: Slurm, logs: Path, keys: Path) -> Cluster:

@@ -58,6 +58,20 @@ class Packing:
     seconds: float  # CPU time in the engine
     jobs: tuple[PackedJob, ...]
 
+    @property
+    def makespan_alone(self) -> float | None:
+        """When the last pack would end if each were over with its longest job, run alone; None when backfilled."""
+        if not self.packs:
+            return None
+        longest = [0.0] * len(self.packs)
+        for job in self.jobs:
+            place = job.pack or 0
+            longest[place] = max(longest[place], (job.end - job.start) / job.stretch)
+        free = [0.0] * self.io_nodes
+        for pack, seconds in zip(self.packs, longest, strict=True):
+            free[pack.io_node] += seconds
+        return max(free)
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -38,6 +38,12 @@ MODULES = {
     "P3.fig13": "p3_packs",
     "P3.fig14": "p3_packs",
     "P3.fig15": "p3_packs",
+    "P4.fig3": "p4",
+    "P4.fig4": "p4",
+    "P4.fig5": "p4",
+    "P4.fig6": "p4",
+    "P5.table2": "p5",
+    "P5.fig8": "p5",
 }
 IDS = tuple(MODULES)
 ALL = "all"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from penstock.campaign import Results
+from penstock.campaign.results import Ints
 from penstock.campaign.statistics import mean_intervals
 from penstock.reproduce.experiment import Experiment, Summary
 from penstock.reproduce.figures import lines
@@ -23,30 +23,31 @@ PRESSURES = [0.5, 0.8, 1.1]
 
 def ranked(results: Results, by: str) -> Summary:
     """For each pressure and strategy the mean yield of the application with the least ω or φ, the next, and so on."""
-    rows = _rows(results)
+    yields = results.table["yield"].to_pylist()
     means: Summary = {}
     widths: Summary = {}
     for place, point in enumerate(results.points):
+        runs = [np.flatnonzero((results.point == place) & (results.plan == each)) for each in range(len(results.plans))]
+        orders = {seed: _order(point, seed, by) for seed in set(results.seed[runs[0]].tolist())}
+        ranked_yields = [
+            np.array([_in_order(yields[run], orders[int(results.seed[run])]) for run in own]) for own in runs
+        ]
+        intervals = iter(mean_intervals(np.concatenate(ranked_yields, axis=1)))
+        found = {plan: [next(intervals) for _ in range(point["applications"])] for plan in results.plans}
         pressure = str(point["pressure"])
-        means[pressure], widths[pressure] = {}, {}
-        for number, plan in enumerate(results.plans):
-            chosen = np.flatnonzero((results.point == place) & (results.plan == number) & results.ended)
-            yields = np.array([_ranked(rows[row], point, int(results.seed[row]), by) for row in chosen])
-            intervals = mean_intervals(yields)
-            means[pressure][plan] = [each.mean for each in intervals]
-            widths[pressure][plan] = [half_width(each) for each in intervals]
+        means[pressure] = {plan: [each.mean for each in values] for plan, values in found.items()}
+        widths[pressure] = {plan: [half_width(each) for each in values] for plan, values in found.items()}
     return {"yield": means, "interval": {"yield": widths}, "instances": instances(results)}
 
 
-def _rows(results: Results) -> list[list[float]]:
-    found: list[list[float]] = results.table["yield"].to_pylist()
-    return found
-
-
-def _ranked(yields: Sequence[float], point: Summary, seed: int, by: str) -> Floats:
+def _order(point: Summary, seed: int, by: str) -> Ints:
     settings = {name: point[name] for name in ("pressure", "small", "sigma", "applications", "medium")}
-    order = np.argsort(getattr(shapes(seed, **settings), by), kind="stable")
-    return np.array(yields)[order]
+    return np.argsort(getattr(shapes(seed, **settings), by), kind="stable")
+
+
+def _in_order(yields: list[float] | None, order: Ints) -> Floats:
+    """Of a run that failed, nothing."""
+    return np.full(order.size, np.nan) if yields is None else np.array(yields)[order]
 
 
 def draw(summary: Summary, x: str) -> Figure:

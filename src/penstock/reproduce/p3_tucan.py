@@ -36,7 +36,7 @@ POLICIES = (
     "list-bandwidth",
     "list-stretch",
 )
-BATCHES = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+BATCHES = [0.02, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]  # all of them give whole iterations
 NOISE = 0.05
 INSTANCES = 10  # with noise
 EXACT, NOISY = "exact", "with_noise"
@@ -144,7 +144,7 @@ def draw_applications(summary: Summary, quantity: str, y: str) -> Figure:
 
 
 def _one_after_the_other(curves: Mapping[str, Mapping[str, Any]]) -> Summary:
-    """The same with batches as fractions, which are spread evenly: each is twice the one before."""
+    """The same with batches as fractions, which a drawing spreads evenly, as they are no decimal numbers."""
     return {name: {str(Fraction(key)): value for key, value in curve.items()} for name, curve in curves.items()}
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Self
 
 from pydantic import model_validator
 
 from penstock.buffering import find
 from penstock.buffers import buffer
-from penstock.buffers.split import split
+from penstock.buffers.split import check_division, split
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
-from penstock.errors import InvalidOption
 from penstock.model.problems import reject
 from penstock.model.record import Bytes, Name, Record, Share
-from penstock.sizing import PARTITIONS
 
 METRICS = (
     Metric("max_stretch", best=-1, bounds=("bound_max_stretch",), main=True),
@@ -46,19 +45,20 @@ class Buffer(Record):
 
 
 def run(case: Case, options: Buffer) -> Values:
-    """All metrics of one run; the sizing serves every plan."""
+    """All metrics of one run; the sizing, and what no strategy can beat, serve every plan with the same partition."""
     partition, common = options.partition, options.common
-    divided = case.once(f"split {partition} {common}", lambda: split(case.scenario, partition, common))
+    divided = case.once(f"split {partition}", lambda: split(case.scenario, partition))
+    if common is not None:
+        divided = replace(divided, common=common)
     capacity = options.capacity if options.part is None else options.part * divided.size
     found = buffer(case.scenario, capacity or 0.0, split=divided, strategy=options.strategy)
     return {**values_of(found, METRICS), **{name: list(getattr(found, name)) for name in LISTS}}
 
 
 def check(options: Buffer) -> None:
-    """Refuse an unknown strategy or partition."""
+    """Refuse an unknown strategy or partition, and a common part that it cannot have."""
     find(options.strategy)
-    if options.partition not in PARTITIONS:
-        raise InvalidOption(f"partition is {options.partition!r}; accepted: {', '.join(PARTITIONS)}")
+    check_division(options.partition, options.common)
 
 
 TASK = Task("buffer", Buffer, METRICS, LISTS, run, check)

@@ -10,7 +10,7 @@ from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.model.record import Count, Name, Record
 from penstock.model.units import Refusal, shown
-from penstock.packing import Packing, pack
+from penstock.packing import pack
 from penstock.sharing import find
 
 METRICS = (
@@ -23,8 +23,9 @@ METRICS = (
     Metric("idle", best=-1),
     Metric("alpha"),
     Metric("bound"),
+    Metric("makespan_alone"),
 )
-OURS = (Metric("packs"), Metric("makespan_alone"))
+COUNT = Metric("packs")
 LISTS = ("start", "end", "stretch")
 
 
@@ -49,7 +50,7 @@ class Pack(Record):
 
 
 def run(case: Case, options: Pack) -> Values:
-    """All metrics of one packing, how many packs it has, and when the last would end if nobody waited for I/O."""
+    """All metrics of one packing, and how many packs it has."""
     found = pack(
         case.scenario,
         options.sensitivity,
@@ -58,20 +59,7 @@ def run(case: Case, options: Pack) -> Values:
         backfill=options.backfill,
     )
     lists = {name: [getattr(job, name) for job in found.jobs] for name in LISTS}
-    counted = {"packs": float(len(found.packs)), "makespan_alone": _makespan_alone(found)}
-    return {**values_of(found, METRICS), **counted, **lists}
-
-
-def _makespan_alone(found: Packing) -> float | None:
-    """The makespan if every pack were over with its longest job, run alone; None without packs."""
-    longest = [0.0] * len(found.packs)
-    for job in found.jobs:
-        if job.pack is not None:
-            longest[job.pack] = max(longest[job.pack], (job.end - job.start) / job.stretch)
-    free = [0.0] * found.io_nodes
-    for each, seconds in zip(found.packs, longest, strict=True):
-        free[each.io_node] += seconds
-    return max(free) if found.packs else None
+    return {**values_of(found, METRICS), "packs": float(len(found.packs)), **lists}
 
 
 def check(options: Pack) -> None:
@@ -79,4 +67,4 @@ def check(options: Pack) -> None:
     find(options.sharing)
 
 
-TASK = Task("pack", Pack, (*METRICS, *OURS), LISTS, run, check)
+TASK = Task("pack", Pack, (*METRICS, COUNT), LISTS, run, check)
