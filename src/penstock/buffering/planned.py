@@ -1,9 +1,8 @@
-"""Planned: follow the schedule of the smallest buffer; what it leaves goes to whoever would be held up first (ours).
+"""Planned: who is held up first, then the schedule of the smallest buffer, then who would be held up next (ours).
 
-Draining earlier than planned frees room and harms nobody, so output may run ahead of its plan. Input that is fetched
-earlier takes room, so only what is late, or waited for, may. With reads or writes only and parts of its own for each
-application, nobody then ends later than the plan has it: whoever writes never lags behind it, because its buffer holds
-no more than what the plan lets it hold, however much faster it writes.
+With the smallest buffer nobody is ever held up but by rounding, and everybody ends as planned. Draining earlier than
+planned frees room and harms nobody, so output may run ahead of its plan. Input that is fetched earlier takes room, so
+only what is late, or waited for, may. With less than the smallest buffer the schedule is a guide.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _LAST = np.finfo(np.float64).max
 
 @strategy("planned", source="ours", plans=True)
 def planned(flows: Flows, rates: Floats) -> None:
-    """The schedule that was planned, and what it leaves to whoever would be held up first."""
+    """Whoever is held up, then the schedule that was planned; what is left to whoever would be held up first."""
     for row in range(rates.size):
         rates[row] = 0.0
         flows.key[row] = flows.now if flows.blocked[row] == 1 and flows.reading[row] == 0 else np.inf
