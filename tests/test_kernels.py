@@ -120,7 +120,8 @@ def buffer_document(seed: int) -> dict[str, Any]:
         job["bandwidth"] = draw.uniform(1.0, 3.0)
         if seed % 2:
             job["phases"] = [job["phases"][0], {"compute": 2.0}, {"write": draw.uniform(1.0, 4.0)}]
-    return {**document, "platform": {"read_bandwidth": draw.choice([1.5, 9.0]), "write_bandwidth": 1.5}}
+    joint = {"bandwidth": 2.0} if seed == 2 else {}
+    return {**document, "platform": {"read_bandwidth": draw.choice([1.5, 9.0]), "write_bandwidth": 1.5, **joint}}
 
 
 def outcome_behind_a_buffer(scenario: Scenario, partition: str, strategy: Strategy | Sharing) -> list[float]:

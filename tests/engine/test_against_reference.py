@@ -44,3 +44,14 @@ def test_ticks_asked_for_match_the_reference(document: dict[str, Any], delta: fl
     slow = reference.simulate(document, "periodic-greedy-yield", delta=delta)
     assert fast.makespan == close(slow["makespan"])
     assert [job.completion for job in fast.applications] == [close(job["completion"]) for job in slow["applications"]]
+
+
+def test_a_first_operation_outside_the_window_keeps_its_place() -> None:
+    """Both are due at 4.5 s, after the end; noise brings the second one in, and it still waits for the first."""
+    endless: dict[str, Any] = {"name": "a", "phases": [{"compute": 4.5}]}
+    endless["phases"] += [{"repeat": "forever", "phases": [{"compute": 0}, {"write": 0.5}]}]
+    document = {"version": 1, "platform": {"bandwidth": 0.5}, "window": {"begin": 0.0, "end": 4.0}}
+    document |= {"seed": 1, "noise": 0.5}
+    document["applications"] = [endless, {"name": "b", "phases": [{"compute": 4.5}, {"write": 0.5}]}]
+    assert simulate(Scenario.from_document(document), "periodic-fifo").min_yield < 0.95
+    assert_same(document, "periodic-fifo")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from penstock.model import Scenario
-from penstock.report.sizing_plot import _highest_rate, _thinned, curve_figure, usage_figure
+from penstock.report.sizing_plot import _highest_rate, curve_figure, thinned, usage_figure
 from penstock.report.sizing_table import (
     bandwidth_table,
     burst_words,
@@ -98,9 +98,9 @@ def test_the_picture_tells_eight_applications_apart(partition: str) -> None:
 def test_a_long_picture_keeps_the_highest_and_the_lowest() -> None:
     held = np.random.default_rng(1).random(40_000)
     held[[777, 30_001]] = 5.0, -5.0
-    chosen = _thinned(held)
+    chosen = thinned(held)
     assert chosen.size <= 1600 and {0, 777, 30_001, 39_999} <= set(chosen.tolist())
-    assert np.array_equal(_thinned(held[:1500]), np.arange(1500))
+    assert np.array_equal(thinned(held[:1500]), np.arange(1500))
 
 
 def test_the_highest_rate_between_edges() -> None:

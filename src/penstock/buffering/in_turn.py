@@ -10,16 +10,24 @@ from penstock.sharing.view import Floats
 
 
 @inlined
-def serve_in_turn(flows: Flows, rates: Floats) -> None:
-    """Give flows by rising `key` as much more as each can use; those with an infinite key get nothing more."""
+def left_of(flows: Flows, rates: Floats) -> tuple[float, float, float]:
+    """What these rates leave of the limits: of reads, of writes, of both."""
     into, out, both = flows.read_limit, flows.write_limit, flows.joint_limit
     for row in range(rates.size):
-        flows.rows[row] = row
         both -= rates[row]
         if flows.reading[row] == 1:
             into -= rates[row]
         else:
             out -= rates[row]
+    return into, out, both
+
+
+@inlined
+def serve_in_turn(flows: Flows, rates: Floats) -> None:
+    """Give flows by rising `key` as much more as each can use; those with an infinite key get nothing more."""
+    into, out, both = left_of(flows, rates)
+    for row in range(rates.size):
+        flows.rows[row] = row
     for place in range(rates.size):
         best = place
         for other in range(place + 1, rates.size):

@@ -1,16 +1,15 @@
-"""Planned: follow the schedule of the smallest buffer; what it leaves goes to whoever would be held up first (ours).
+"""Planned: who is held up first, then the schedule of the smallest buffer, then who would be held up next (ours).
 
-Draining earlier than planned frees room and harms nobody, so output may run ahead of its plan. Input that is fetched
-earlier takes room, so only what is late, or waited for, may. With reads or writes only and parts of its own for each
-application, nobody then ends later than the plan has it: whoever writes never lags behind it, because its buffer holds
-no more than what the plan lets it hold, however much faster it writes.
+With the smallest buffer nobody is ever held up but by rounding, and everybody ends as planned. Draining earlier than
+planned frees room and harms nobody, so output may run ahead of its plan. Input that is fetched earlier takes room, so
+only what is late, or waited for, may. With less than the smallest buffer the schedule is a guide.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from penstock.buffering.in_turn import serve_in_turn
+from penstock.buffering.in_turn import left_of, serve_in_turn
 from penstock.buffering.strategy import strategy
 from penstock.buffering.view import Flows
 from penstock.sharing.view import Floats
@@ -20,22 +19,25 @@ _LAST = np.finfo(np.float64).max
 
 @strategy("planned", source="ours", plans=True)
 def planned(flows: Flows, rates: Floats) -> None:
-    """The schedule that was planned, and what it leaves to whoever would be held up first."""
-    into, out, both = flows.read_limit, flows.write_limit, flows.joint_limit
+    """Whoever is held up, then the schedule that was planned; what is left to whoever would be held up first."""
+    for row in range(rates.size):
+        rates[row] = 0.0
+        flows.key[row] = flows.now if flows.blocked[row] == 1 and flows.reading[row] == 0 else np.inf
+    serve_in_turn(flows, rates)
+    into, out, both = left_of(flows, rates)
     for row in range(rates.size):
         reading = flows.reading[row] == 1
-        rate = min(flows.planned[row], flows.cap[row], both, into if reading else out)
-        if flows.lag[row] < 0.0:
-            rate = 0.0
-        if flows.under[row] >= 0:
-            rate = min(rate, rates[flows.under[row]])
-        rate = max(0.0, rate)
-        rates[row] = rate
-        both -= rate
-        if reading:
-            into -= rate
-        else:
-            out -= rate
+        if rates[row] == 0.0 and flows.lag[row] >= 0.0:
+            rate = min(flows.planned[row], flows.cap[row], both, into if reading else out)
+            if flows.under[row] >= 0:
+                rate = min(rate, rates[flows.under[row]])
+            rate = max(0.0, rate)
+            rates[row] = rate
+            both -= rate
+            if reading:
+                into -= rate
+            else:
+                out -= rate
         waits = flows.blocked[row] == 1 or flows.lag[row] > 0.0
         flows.key[row] = min(flows.stuck[row], _LAST) if waits or not reading else np.inf
     serve_in_turn(flows, rates)

@@ -29,7 +29,7 @@ from penstock.errors import PenstockError
 
 app = typer.Typer(
     name="penstock",
-    help="Decide who may do I/O when, at which rate and through which targets: simulate, compare and bound policies.",
+    help="Decide who may do I/O when, at which rate, through which targets and with how much burst buffer.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -16,7 +16,8 @@ from penstock.sharing.foresight import Foresight
 def foresee(scenario: Scenario, program: Program) -> Foresight:
     """The nominal jobs of a compiled scenario, with at least the operations that the program has."""
     totals = [tally(each.phases, *limits(each, scenario)) for each in scenario.applications]
-    chains = _nominal(scenario, program)
+    operations = np.array([_operations(*each, scenario) for each in zip(scenario.applications, totals, strict=True)])
+    chains = _nominal(scenario, program, operations)
     endless = np.array([application.endless for application in scenario.applications])
     mean_work, mean_seconds = zip(*(_mean(total) for total in totals), strict=True)
     return Foresight(
@@ -26,19 +27,20 @@ def foresee(scenario: Scenario, program: Program) -> Foresight:
         work=np.concatenate([chain.work for chain in chains]),
         seconds=np.concatenate([chain.volume / chain.limit for chain in chains]),
         rest=np.where(endless, np.inf, [_rest(*each) for each in zip(totals, chains, strict=True)]),
-        operations=np.array([_operations(*each, scenario) for each in zip(scenario.applications, totals, strict=True)]),
+        operations=operations,
         mean_work=np.array(mean_work),
         mean_seconds=np.array(mean_seconds),
     )
 
 
-def _nominal(scenario: Scenario, program: Program) -> list[Chain]:
-    counts = np.diff(program.first)
+def _nominal(scenario: Scenario, program: Program, operations: Floats) -> list[Chain]:
     if scenario.noise == 0.0:
-        return [_chain_of(program, i) for i in range(counts.size)]
+        return [_chain_of(program, i) for i in range(operations.size)]
+    # The first one is foreseen even if it lies outside the window, in which noise may bring it, or keep it out.
+    counts = np.maximum(np.diff(program.first), np.minimum(1.0, operations))
     horizon = program.end - program.start
     return [
-        nominal_chain(application, scenario, horizon[i], counts[i])
+        nominal_chain(application, scenario, horizon[i], int(counts[i]))
         for i, application in enumerate(scenario.applications)
     ]
 
