@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.buffers import sizing_rows, tier_rows
+from benchmarks.campaigns import campaign_rows
 from benchmarks.engine import engine_rows
 from benchmarks.growth import Growth, exponent, measure_growth
 from benchmarks.growth_plot import draw_growth, time_text
@@ -37,6 +38,7 @@ SUBJECTS = {
     "Targets, whole runs with metrics": evaluation_rows,
     "Burst buffers, time and memory of sizing": sizing_rows,
     "Burst buffers, time of the engine": tier_rows,
+    "Campaigns, what the runner adds": campaign_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

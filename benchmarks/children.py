@@ -60,6 +60,31 @@ def size_static(seed: str, mtbf: str, load: str) -> dict[str, float]:
     return {"events": found.events, "clock": clock, "seconds": min(clock, cpu), "peak": peak()}
 
 
+def campaign(runs: str) -> dict[str, float]:
+    """A campaign of tiny runs on two processes, with a number kept for each application, and the reading of it."""
+    import tempfile  # noqa: PLC0415
+
+    from penstock.campaign import Campaign, read_results, run_campaign, summarise  # noqa: PLC0415
+
+    plans = ["fair-share", "fcfs", "greedy-yield", "set-10"]
+    workload = {
+        "generate": "synthetic",
+        "set": {"horizon": 3_000, "pressure": [0.5, 1.0]},
+        "seeds": f"1-{int(runs) // 8}",
+    }
+    document = {
+        "version": 1,
+        "name": "tiny",
+        "workloads": [workload],
+        "plans": [{"sharing": plans, "bounds": False}],
+        "metrics": ["min_yield", "efficiency", "yield"],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        report = run_campaign(Campaign.from_document(document), folder, workers=2)
+        entries = summarise(read_results(folder))
+    return {"runs": report.ran, "entries": len(entries), "failed": report.failed, "peak": peak()}
+
+
 def peak() -> float:
     """The most memory this process has held, in MB; the kernel's own account of this program alone."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")

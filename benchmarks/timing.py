@@ -28,9 +28,9 @@ def race(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str
 
 def peer_seconds(binary: Path, instance: Path, repeats: int) -> float:
     """What a run of a peer takes: the fastest by its own clock, or, if less, its CPU time per repeat."""
-    before = _cpu_of_children()
+    before = cpu_of_children()
     run = run_peer(binary, instance, repeats)
-    return min(run.seconds, (_cpu_of_children() - before) / repeats)
+    return min(run.seconds, (cpu_of_children() - before) / repeats)
 
 
 class Command(NamedTuple):
@@ -48,11 +48,11 @@ class Command(NamedTuple):
 
 def time_command(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Command:
     """Run a command and measure how long it takes."""
-    started, before = time.perf_counter(), _cpu_of_children()
+    started, before = time.perf_counter(), cpu_of_children()
     finished = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | (environment or {})
     )
-    clock, cpu = time.perf_counter() - started, _cpu_of_children() - before
+    clock, cpu = time.perf_counter() - started, cpu_of_children() - before
     said = finished.stderr.strip().splitlines() or [f"exit code {finished.returncode}"]
     return Command(clock, cpu, said[-1] if finished.returncode != 0 else "")
 
@@ -66,6 +66,7 @@ def in_child(function: str, *arguments: object) -> dict[str, Any]:
     return json.loads(finished.stdout)  # type: ignore[no-any-return]
 
 
-def _cpu_of_children() -> float:
+def cpu_of_children() -> float:
+    """Seconds of processor time of all processes that this one started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Install what the full test run uses beyond Python: a browser, a compiler, and SimGrid to measure against.
+# Install what the full test run uses beyond Python: a browser, a compiler, SimGrid to measure against, and Slurm.
 # None of it is essential, so what cannot be installed is named, and the tests that need it are skipped.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -8,6 +8,9 @@ source "$here/apt.sh"
 have() {
     case "$1" in
         libsimgrid-dev) [ -e /usr/include/simgrid/s4u.hpp ] || [ -e /usr/local/include/simgrid/s4u.hpp ] ;;
+        munge) command -v munged >/dev/null ;;
+        slurm-client) command -v sbatch >/dev/null ;;
+        slurm-wlm-basic-plugins) compgen -G "/usr/lib/*/slurm-wlm/auth_munge.so" >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }
@@ -17,11 +20,12 @@ purpose() {
         chromium) echo "the browser tests of the report" ;;
         gcc) echo "the C loop of the benchmarks" ;;
         g++ | libsimgrid-dev) echo "the SimGrid peer of the benchmarks" ;;
+        munge | slurm*) echo "the tests of campaigns in Slurm jobs" ;;
     esac
 }
 
 obstacle="$(apt_obstacle)"
-for package in chromium gcc g++ libsimgrid-dev; do
+for package in chromium gcc g++ libsimgrid-dev munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins; do
     have "$package" && continue
     if [ -n "$obstacle" ]; then
         echo "  $package is missing and not installed: $obstacle; skipped: $(purpose "$package")"

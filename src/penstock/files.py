@@ -35,7 +35,14 @@ def reading(file: Path, refused: type[PenstockError], accepted: str = "") -> Ite
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write beside the target, then rename: a reader, or a crash, never meets half a file.
+    """Write a file so that a reader, or a crash, never meets half of it."""
+    with writing_whole(path) as draft:
+        draft.write_bytes(content)
+
+
+@contextmanager
+def writing_whole(path: str | Path) -> Iterator[Path]:
+    """A place beside the target to write to; what is there in the end takes the target's name.
 
     A symbolic link stays one: the file that it points to is written.
     """
@@ -43,7 +50,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         try:
-            draft.write_bytes(content)
+            yield draft
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)

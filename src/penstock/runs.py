@@ -37,7 +37,7 @@ def simulate(
     >>> [job.completion for job in simulate(two, "fcfs").applications]
     [4.0, 5.0]
     """
-    return _simulate(Study(scenario), find(sharing), timeline, progress)
+    return run_study(Study(scenario), find(sharing), timeline=timeline, progress=progress)
 
 
 def compare(
@@ -63,13 +63,15 @@ def compare(
                 progress(name, now, events)
 
         report(study.program.begin, 0)
-        results.append(_simulate(study, policy, timeline, report))
+        results.append(run_study(study, policy, timeline=timeline, progress=report))
     return tuple(results)
 
 
-def _simulate(study: Study, policy: Sharing, timeline: bool, progress: Progress | None) -> Result:
+def run_study(study: Study, policy: Sharing, *, timeline: bool = False, progress: Progress | None = None) -> Result:
+    """Run a scenario whose study may serve other policies, too."""
+
     def run(part: Part) -> Run:
-        foresight = part.foresight if policy.prepare else None
+        foresight = study.foresight_of(part) if policy.prepare else None
         return execute(part.program, policy, part.outlook, foresight, timeline=timeline, progress=progress)
 
     runs = [run(part) for part in study.parts]

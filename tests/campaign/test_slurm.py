@@ -33,6 +33,8 @@ def no_slurm():
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing:
         return f"Slurm is not installed: no {', '.join(missing)}"
+    if not any(Path("/usr/lib").glob("*/slurm-wlm/auth_munge.so")):
+        return "Slurm has no plugin for munge: slurm-wlm-basic-plugins is not installed"
     return "a Slurm of one's own needs root" if os.getuid() != 0 else None
 
 

@@ -1,5 +1,8 @@
 """Every task gives what the command of its name gives, and its metrics are the ones it declares."""
 
+import gc
+import weakref
+
 import pytest
 
 from penstock import allocate, generate, optimum, pack, simulate
@@ -48,3 +51,19 @@ def test_a_case_does_what_is_shared_once():
     case, made = Case(CHAINS, 1), []
     assert [case.once("a", lambda: made.append(1) or 7) for _ in range(3)] == [7, 7, 7]
     assert made == [1]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_keeps_nothing_of_a_scenario(name):
+    """Scenarios are large: what waits for the garbage collector would pile up over thousands of runs."""
+    scenario, options, _ = CASES[name]
+    task = find_task(name)
+    gc.disable()
+    try:
+        copy = scenario.model_copy()
+        task.run(Case(copy, 5), task.options(**options))
+        kept = weakref.ref(copy)
+        del copy
+        assert kept() is None
+    finally:
+        gc.enable()

@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from cli.test_contract import NUMBER, check, parsed
+from penstock.campaign import Campaign, read_results, run_campaign
+from penstock.campaign.tasks import TASKS
 
 CAMPAIGN = """\
 version: 1
@@ -230,3 +233,40 @@ def test_the_example_runs(penstock, monkeypatch, small):
     (small / "pressure.yaml").write_text(text)
     found = json.loads(penstock("campaign", "pressure.yaml", "-o", "out", "--json").out)
     assert (found["runs"], found["failed"]) == (30, 0)
+
+
+PLANS = {
+    "simulate": ("chains", {"sharing": "fcfs", "bounds": False}),
+    "pack": ("packs", {"sensitivity": "alpha", "io_nodes": 2, "backfill": True}),
+    "allocate": ("targets", {"allocation": "random", "knowledge": "class", "error": 0.1}),
+    "size-buffer": ("checkpoints", {"partition": "dynamic"}),
+    "buffer": ("checkpoints", {"part": 0.07, "strategy": "blocked-first", "common": 0.5}),
+    "optimum": ("chains", {"time_limit": 1}),
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_a_plan_gives_as_a_command_is_one(penstock, task):
+    """The numbers of the command, typed as a failed run tells it, are those of the campaign."""
+    kind, options = PLANS[task]
+    settings = {"m": 2, "n_min": 1, "n_max": 2} if kind == "chains" else {}
+    asked = Campaign.from_document(
+        {
+            "version": 1,
+            "name": "one",
+            "workloads": [{"generate": kind, "set": settings, "seeds": 3}],
+            "plans": [{"task": task, **options}],
+        }
+    )
+    run_campaign(asked, "out", workers=1)
+    [row] = read_results("out").rows()
+    assert row["error"] is None
+    [workload], [plan] = asked.workloads, asked.plans
+    for command in workload.sources[0].commands(3, plan.command).split(" && "):
+        done = penstock(*shlex.split(command)[1:], *([] if " generate " in command else ["--json"]))
+        assert done.code == 0, done.err
+    found = json.loads(done.out)
+    shared = [name for name in row if name in found and isinstance(row[name], float)]
+    assert shared
+    for name in shared:
+        assert found[name] == pytest.approx(row[name], rel=1e-12)

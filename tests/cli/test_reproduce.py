@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.reproduce import IDS, find, p1_synthetic, running
+from penstock.reproduce import IDS, Experiment, Reproduction, find, p1_synthetic, running
 from penstock.reproduce.catalogue import chosen
+from penstock.reproduce.tables import reproduction_tables
 
 SMALL = ("P1.fig14", "--scale", "0.01", "--workers", "1")
 
@@ -46,6 +47,32 @@ def test_for_readers_there_are_tables_and_what_the_paper_states(penstock):
     assert "P1.fig14: min_yield" in out
     assert "The paper:" in out
     assert "reproduction/P1.fig14.svg" in out
+
+
+def made(summary):
+    return Reproduction(Experiment("P0.fig1", "", list, dict, str), 1.0, summary, Path("out"), "P0.fig1")
+
+
+def shown(summary):
+    return [
+        (str(table.title), [str(column.header) for column in table.columns[1:]], table.row_count)
+        for table in reproduction_tables(made(summary))
+    ]
+
+
+def test_every_shape_of_summary_has_tables():
+    assert shown({"ratio": {"a": {"1": 1.0}, "b": {"2": None}}, "interval": {"ratio": {}}, "instances": 2}) == [
+        ("P0.fig1: ratio", ["1", "2"], 2)
+    ]
+    means = {"mean": 1.0, "max": 2.0}
+    assert shown({"a": means, "b": means, "in_bin": {"0.5": 3}, "with_noise": {"a": means, "n": 1}}) == [
+        ("P0.fig1", ["mean", "max"], 2),
+        ("P0.fig1", ["0.5"], 1),
+        ("P0.fig1: with_noise", ["mean", "max"], 1),
+    ]
+    [(title, columns, _)] = shown({"yield": {"0.5": {"fcfs": [float(rank) for rank in range(60)]}}})
+    assert title == "P0.fig1: yield, 0.5 (12 of 60 columns)"
+    assert (columns[0], columns[-1], len(columns)) == ("1", "60", 12)
 
 
 def test_the_list_has_every_experiment(penstock):

@@ -110,6 +110,7 @@ def test_measured_profiles_take_the_place_of_the_families(few, tmp_path):
     made = reproduce("P4.fig4", scale=1e-6, profiles=tmp_path / "two.csv", output=tmp_path / "out")
     assert made.failed == 0
     assert made.summary["profiles"] == "two.csv"
+    assert made.files[0].name == "P4.fig4-two.svg"
     assert set(made.summary["rho_io"][pair_name(BEST, GNC)].values()) == {1.0}
     others = [high for name in PLACED for _, high in made.summary["spread"]["rho_io"][pair_name(name, GNC)].values()]
     assert 1.0 < max(others) <= 2.5  # which it is for the one that is faster on two targets

@@ -35,10 +35,9 @@ TRIAL = Experiment(
 def test_a_larger_scale_runs_only_what_is_new(tmp_path):
     seen = []
     small = reproduce(TRIAL, scale=0.1, output=tmp_path, workers=1)
-    large = reproduce(TRIAL, scale=0.2, output=tmp_path, workers=1, progress=lambda *each: seen.append(each))
+    large = reproduce(TRIAL, scale=0.2, output=tmp_path, workers=1, progress=seen.append)
     assert (small.summary["instances"], large.summary["instances"]) == (2, 4)
-    experiment, campaign, report = seen[-1]
-    assert (experiment.id, campaign) == ("P0.fig1", "chains")
+    report = seen[-1]
     assert (report.runs, report.before, report.ran) == (16, 8, 8)
     again = reproduce(TRIAL, scale=0.1, output=tmp_path, workers=1)
     assert again.summary == small.summary

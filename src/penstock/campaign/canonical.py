@@ -6,10 +6,11 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
+
 from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.model import Scenario, Trace
-from penstock.model.plain import plain
 
 _DIGITS = 32  # of a hash, in base 16: two of a billion runs are alike by chance once in 10^20 campaigns
 
@@ -19,12 +20,12 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def digest(*pieces: str | bytes) -> str:
+def digest(*pieces: str | bytes | memoryview) -> str:
     """The hash of some pieces, one after the other."""
     found = hashlib.sha256()
     for piece in pieces:
-        data = piece.encode() if isinstance(piece, str) else piece
-        found.update(len(data).to_bytes(8, "little"))
+        data = memoryview(piece.encode() if isinstance(piece, str) else piece)
+        found.update(data.nbytes.to_bytes(8, "little"))
         found.update(data)
     return found.hexdigest()[:_DIGITS]
 
@@ -36,9 +37,16 @@ def file_digest(path: Path) -> str:
 
 
 def scenario_digest(scenario: Scenario) -> str:
-    """The hash of a scenario; long traces go in as the arrays that they are, not as text."""
-    pieces: list[str | bytes] = [canonical(plain(scenario, traces=False))]
-    for application in scenario.applications:
-        if isinstance(application.phases, Trace):
-            pieces += [application.phases.kind.tobytes(), application.phases.amount.tobytes()]
-    return digest(*pieces)
+    """The hash of a scenario; long traces go in as the arrays that they are, not as text.
+
+    Fields that have their default do not count, so that a later version may have more of them.
+    """
+    applications = enumerate(scenario.applications)
+    traces = {place: each.phases for place, each in applications if isinstance(each.phases, Trace)}
+    left_out = {"applications": {place: {"phases"} for place in traces}}
+    text = scenario.model_dump_json(exclude_defaults=True, exclude=left_out)
+    if not traces:
+        return digest(text)
+    lengths = canonical([len(trace) for trace in traces.values()])
+    kinds, amounts = (np.concatenate([getattr(each, name) for each in traces.values()]) for name in ("kind", "amount"))
+    return digest(text, lengths, kinds.data, amounts.data)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 
-from penstock.campaign.elsewhere import Elsewhere, need, quiet, say
+from penstock.campaign.elsewhere import Elsewhere, need, say
 from penstock.campaign.executor import Executor, Lost, Perform
 from penstock.campaign.perform import Row
 from penstock.campaign.units import Unit
@@ -36,22 +35,18 @@ class Dask(Elsewhere):
         """As in the protocol."""
         return f"{self._most} workers at {self.address}"
 
-    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
-        """As in the protocol."""
-        first = next(units, None)
-        if first is None:
-            return
+    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+        """Hand units to whatever workers there are."""
         from penstock.campaign.feeding import Feeder, connect  # noqa: PLC0415
 
-        with quiet():
-            self.show(f"connecting to {self.address}")
-            try:
-                client = connect(self.address)
-            except (OSError, ValueError) as error:
-                reason = " ".join(str(error).split()) or type(error).__name__
-                raise InvalidOption(f"no Dask scheduler answers at {self.address!r} ({reason})") from None
-            with client:
-                yield from Feeder(client, perform, chain([first], units), self._watch).outcomes()
+        self.show(f"connecting to {self.address}")
+        try:
+            client = connect(self.address)
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InvalidOption(f"no Dask scheduler answers at {self.address!r} ({reason})") from None
+        with client:
+            yield from Feeder(client, perform, units, self._watch).outcomes()
 
     def _watch(self, threads: Mapping[str, int]) -> None:
         if not threads:

@@ -7,18 +7,23 @@ import logging
 import sys
 import time
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
+from penstock.campaign.executor import Lost, Perform
+from penstock.campaign.perform import Row
+from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
 
 PATIENCE = 30.0  # seconds of waiting until it is said aloud
 REPEAT = 600.0  # seconds until it is said again
 
 
-class Elsewhere:
+class Elsewhere(ABC):
     """An executor that may have to wait for workers, and tells so through `show`; `logs` is for what they write."""
 
     def __init__(self) -> None:
@@ -26,6 +31,17 @@ class Elsewhere:
         self.show: Callable[[str], None] = lambda words: None
         self._since: float | None = None
         self._said = 0.0
+
+    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+        """As in the protocol; where there is nothing to do, nobody is asked for anything."""
+        first = next(units, None)
+        if first is not None:
+            with quiet():
+                yield from self.feed(perform, chain([first], units))
+
+    @abstractmethod
+    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+        """Have workers perform units, of which there are some."""
 
     def waits(self, words: str) -> None:
         """Show what is waited for; after a while also on the error stream, since not everybody has a terminal."""

@@ -13,12 +13,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+from penstock.campaign.chunks import Chunk, Chunks
 from penstock.campaign.executor import Lost, Perform
 from penstock.campaign.far import Call, identity
 from penstock.campaign.perform import Row
@@ -36,14 +36,6 @@ Future: TypeAlias = Any
 Outcome = tuple[list[list[Row]], float] | str | BaseException
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Units that travel together; `alone` if all else waits for it."""
-
-    units: tuple[Unit, ...]
-    alone: bool = False
-
-
 def connect(scheduler: object) -> Any:
     """A client of a scheduler, given by its address or as what runs it."""
     from distributed import Client  # noqa: PLC0415
@@ -58,12 +50,12 @@ class Feeder:
     def __init__(
         self, client: Client, perform: Perform, units: Iterator[Unit], watch: Callable[[Mapping[str, int]], None]
     ) -> None:
-        self._client, self._perform, self._units, self._watch = client, perform, units, watch
+        self._client, self._perform, self._watch = client, perform, watch
+        self._chunks = Chunks(units, CHUNK_SECONDS, MOST_IN_CHUNK)
         self._again: deque[Chunk] = deque()
         self._under_way: dict[str, tuple[Future, Chunk]] = {}
         self._ended: SimpleQueue[tuple[str, Outcome]] = SimpleQueue()
         self._names = (f"penstock-{uuid4().hex}-{number}" for number in count())
-        self._unit_seconds = CHUNK_SECONDS
         self._workers = 0
         self._looked = -TICK
 
@@ -105,9 +97,7 @@ class Feeder:
             return None if self._under_way else self._again.popleft()
         if any(chunk.alone for _, chunk in self._under_way.values()):
             return None
-        size = max(1, min(MOST_IN_CHUNK, int(CHUNK_SECONDS / self._unit_seconds)))
-        units = tuple(islice(self._units, size))
-        return Chunk(units) if units else None
+        return self._chunks.draw()
 
     def _note_end(self, future: Future) -> None:
         """Fetch a result; called in a thread of Dask's, so that we can watch the workers meanwhile."""
@@ -124,8 +114,7 @@ class Feeder:
             yield from self._lost(chunk, outcome)
             return
         rows, seconds = outcome
-        # Slowly, since units differ.
-        self._unit_seconds = max(1e-6, 0.7 * self._unit_seconds + 0.3 * seconds / len(chunk.units))
+        self._chunks.learn(chunk, seconds)
         yield from zip(chunk.units, rows, strict=True)
 
     def _lost(self, chunk: Chunk, error: BaseException) -> Iterator[tuple[Unit, Lost]]:
@@ -134,7 +123,7 @@ class Feeder:
         if not isinstance(error, KilledWorker):
             raise _explained(error) from error
         if not chunk.alone:
-            self._again.extend(Chunk((unit,), alone=True) for unit in chunk.units)
+            self._again.extend(chunk.apart())
             return
         times = error.allowed_failures + 1
         for unit in chunk.units:

@@ -16,12 +16,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from queue import Queue
 from typing import Any
 
+from penstock.campaign.chunks import Chunk, Chunks
 from penstock.campaign.executor import Executor, Here, Lost, Perform
 from penstock.campaign.perform import Row
 from penstock.campaign.units import Unit
@@ -42,14 +42,6 @@ def make(argument: str, workers: int | None) -> Executor:
         )
     count = len(os.sched_getaffinity(0)) if workers is None else workers
     return Here() if count == 1 else Local(count)
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Units that travel together; `alone` if they were in a chunk that ended a worker."""
-
-    units: tuple[Unit, ...]
-    alone: bool = False
 
 
 @dataclass
@@ -85,14 +77,7 @@ class Local:
         work = _Work(units)
         workers = [_hire(perform) for _ in range(self.count)]
         try:
-            while True:
-                for _ in range(AHEAD):  # round by round, so that the last units go to different workers
-                    for worker in workers:
-                        if len(worker.chunks) < AHEAD and (chunk := work.next_chunk()):
-                            worker.give(chunk)
-                busy = [worker for worker in workers if worker.chunks]
-                if not busy:
-                    return
+            while busy := _fed(workers, work):
                 ready = wait([worker.pipe for worker in busy])
                 for worker in [worker for worker in busy if worker.pipe in ready]:
                     try:
@@ -103,7 +88,7 @@ class Local:
                         workers.append(_hire(perform))
                         continue
                     chunk = worker.chunks.popleft()
-                    work.note(seconds / len(chunk.units))
+                    work.chunks.learn(chunk, seconds)
                     yield from zip(chunk.units, rows, strict=True)
         finally:
             for worker in workers:
@@ -111,23 +96,14 @@ class Local:
 
 
 class _Work:
-    """Units in chunks of about the same time."""
+    """What is left to do: what dead workers had, then new units."""
 
     def __init__(self, units: Iterator[Unit]) -> None:
-        self._units = units
+        self.chunks = Chunks(units, CHUNK_SECONDS, MOST_IN_CHUNK)
         self._again: deque[Chunk] = deque()
-        self._unit_seconds = CHUNK_SECONDS
 
     def next_chunk(self) -> Chunk | None:
-        if self._again:
-            return self._again.popleft()
-        size = max(1, min(MOST_IN_CHUNK, int(CHUNK_SECONDS / self._unit_seconds)))
-        units = tuple(islice(self._units, size))
-        return Chunk(units) if units else None
-
-    def note(self, seconds: float) -> None:
-        """Learn how long a unit takes; slowly, since units differ."""
-        self._unit_seconds = max(1e-6, 0.7 * self._unit_seconds + 0.3 * seconds)
+        return self._again.popleft() if self._again else self.chunks.draw()
 
     def bury(self, worker: Worker) -> Iterator[tuple[Unit, Lost]]:
         """Take back what a dead worker had. What it was at is tried again; what it waited for is not to blame."""
@@ -135,12 +111,21 @@ class _Work:
         suspect, *waiting = worker.chunks
         self._again.extend(waiting)
         if not suspect.alone:
-            self._again.extend(Chunk((unit,), alone=True) for unit in suspect.units)
+            self._again.extend(suspect.apart())
             return
         code = worker.process.exitcode or 0
         how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         for unit in suspect.units:
             yield unit, Lost(f"the worker process ended {how}, twice; is there enough memory?")
+
+
+def _fed(workers: list[Worker], work: _Work) -> list[Worker]:
+    """Those who have work, after new work was given out; round by round, so that the last units are spread."""
+    for _ in range(AHEAD):
+        for worker in workers:
+            if len(worker.chunks) < AHEAD and (chunk := work.next_chunk()):
+                worker.give(chunk)
+    return [worker for worker in workers if worker.chunks]
 
 
 def _hire(perform: Perform) -> Worker:

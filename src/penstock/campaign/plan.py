@@ -36,12 +36,12 @@ class Plan:
     @property
     def command(self) -> list[str]:
         """The command that does the same with a scenario file, without the file."""
+        given = {name: value for name, value in self.options.model_dump().items() if not self.options.is_default(name)}
         words = [self.task]
-        for name, value in self.options.model_dump().items():
-            if not self.options.is_default(name):
-                flag = f"--{name.replace('_', '-')}"
-                # What a plan leaves out of its results, no command needs to be told.
-                words += [] if value is False else [flag] if value is True else [flag, f"{value}"]
+        for name, value in find_task(self.task).of_command(given).items():
+            flag = f"--{name.replace('_', '-')}"
+            # What a plan leaves out of its results, no command needs to be told.
+            words += [] if value is False else [flag] if value is True else [flag, f"{value}"]
         return words
 
 

@@ -59,20 +59,22 @@ class Results:
     @cached_property
     def points(self) -> tuple[dict[str, Any], ...]:
         """The distinct workloads, each with its label and its settings."""
-        found = dict.fromkeys(zip(self._column("workload"), self._column("parameters"), strict=True))
-        return tuple({"workload": label, **json.loads(settings)} for label, settings in found)
+        return tuple({"workload": label, **json.loads(settings)} for label, settings in self._points[0])
 
     @cached_property
     def point(self) -> Ints:
         """For each run, its place among the points."""
-        pairs = list(zip(self._column("workload"), self._column("parameters"), strict=True))
-        places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
-        return np.array([places[pair] for pair in pairs], np.int64)
+        return self._points[1]
 
     @cached_property
     def seed(self) -> Ints:
         """For each run, its seed."""
-        return np.array(self._column("seed"), np.int64)
+        return np.array(self.table["seed"].to_numpy(), np.int64)
+
+    @cached_property
+    def scenarios(self) -> Ints:
+        """The distinct scenarios, each by its point and its seed."""
+        return self._scenarios[0]
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
@@ -108,14 +110,29 @@ class Results:
         column = pc.fill_null(self.table[name], float("nan")).combine_chunks()
         return np.array(column.to_numpy(zero_copy_only=False), np.float64)
 
+    def matrix(self, name: str) -> Floats:
+        """A metric with a row for each scenario and a column for each plan; NaN where there is none."""
+        return self.spread(self.values(name))
+
+    def spread(self, values: Floats) -> Floats:
+        """A value of every run as such a matrix."""
+        scenarios, row = self._scenarios
+        found = np.full((len(scenarios), len(self.plans)), np.nan)
+        found[row, self.plan] = values
+        return found
+
     def is_number(self, name: str) -> bool:
         """Whether a setting is a number in every point."""
         values = [point.get(name) for point in self.points]
         return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
+    @property
+    def versions(self) -> list[str]:
+        """What the runs were made with; of several, there is more than one."""
+        return sorted(filter(None, pc.unique(self.table["versions"]).to_pylist())) if self.ended.any() else []
+
     def status(self) -> dict[str, Any]:
         """How far the campaign is, as JSON."""
-        versions = self._column("versions") if self.ended.any() else []
         ended, failed = int(self.ended.sum()), int(self.failed.sum())
         return {
             "campaign": self.name,
@@ -123,7 +140,7 @@ class Results:
             "done": ended - failed,
             "failed": failed,
             "missing": self.size - ended,
-            "versions": sorted({text for text in versions if text}),
+            "versions": self.versions,
             "damaged": list(self.damaged),
         }
 
@@ -136,20 +153,39 @@ class Results:
         return [each | {"parameters": json.loads(each["parameters"])} for each in found]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every run that is there, with its settings as columns, and without times."""
-        ended = self.table.filter(pa.array(self.ended))
-        plain = ended.drop_columns([name for name in CLOCK if name in ended.column_names]).to_pylist()
-        settings = ({"parameters": row.pop("parameters")} for row in plain)
-        return [row | json.loads(each["parameters"]) for row, each in zip(plain, settings, strict=True)]
+        """Every run that is there, with its settings as columns, and without times.
 
-    def _column(self, name: str) -> list[Any]:
-        values: list[Any] = self.table[name].to_pylist()
-        return values
+        A setting that has the name of a metric is called `set.NAME`.
+        """
+        ended = self.table.filter(pa.array(self.ended))
+        plain: list[dict[str, Any]] = ended.drop_columns(
+            [name for name in CLOCK if name in ended.column_names]
+        ).to_pylist()
+        for row in plain:
+            settings = json.loads(row.pop("parameters"))
+            row.update({f"set.{name}" if name in row else name: value for name, value in settings.items()})
+        return plain
+
+    @cached_property
+    def _scenarios(self) -> tuple[Ints, Ints]:
+        """Every scenario, and for each run its place among them."""
+        scenarios, row = np.unique(np.stack([self.point, self.seed], axis=1), axis=0, return_inverse=True)
+        return scenarios, row.ravel()
+
+    @cached_property
+    def _points(self) -> tuple[list[tuple[str, str]], Ints]:
+        """Every point as its label and its settings (JSON), and for each run its place among them."""
+        (labels, label), (texts, text) = self._texts("workload"), self._texts("parameters")
+        pairs, first, place = np.unique(label * len(texts) + text, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # as the campaign has them
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        return [(labels[pair // len(texts)], texts[pair % len(texts)]) for pair in pairs[order]], rank[place.ravel()]
 
     def _texts(self, name: str) -> tuple[list[str], Ints]:
-        values = self._column(name)
-        places = {text: place for place, text in enumerate(dict.fromkeys(values))}
-        return list(places), np.array([places[text] for text in values], np.int64)
+        """The distinct texts of a column, in order, and for each run its place among them."""
+        column = self.table[name].cast(pa.string()).combine_chunks().dictionary_encode()
+        return column.dictionary.to_pylist(), np.array(column.indices, np.int64)
 
 
 def read_results(folder: str | Path | Store) -> Results:

@@ -43,11 +43,18 @@ def table_of(rows: Sequence[Row], schema: Any) -> Any:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def parquet_bytes(first: Any, rest: Iterable[Any] = ()) -> bytes:
-    """Tables of one kind, one after the other, as a Parquet file."""
+def parquet_bytes(table: Any) -> bytes:
+    """A table as a Parquet file."""
     sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, first.schema, compression="zstd") as writer:
-        for table in chain([first], rest):
-            writer.write_table(table.combine_chunks())
+    write_parquet(sink, [table])
     content: bytes = sink.getvalue().to_pybytes()
     return content
+
+
+def write_parquet(sink: Any, tables: Iterable[Any]) -> None:
+    """Write tables of one kind, at least one, one after the other, into a Parquet file."""
+    following = iter(tables)
+    first = next(following)
+    with pq.ParquetWriter(sink, first.schema, compression="zstd") as writer:
+        for table in chain([first], following):
+            writer.write_table(table.combine_chunks())

@@ -21,12 +21,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from penstock.campaign.elsewhere import Elsewhere, need, quiet
+from penstock.campaign.elsewhere import Elsewhere, need
 from penstock.campaign.executor import Executor, Lost, Perform
 from penstock.campaign.perform import Row
 from penstock.campaign.units import Unit
@@ -140,17 +139,14 @@ class Slurm(Elsewhere):
         """As in the protocol."""
         return f"{self.request.jobs} Slurm jobs × {self.request.cores} cores"
 
-    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
-        """As in the protocol."""
-        first = next(units, None)
-        if first is None:
-            return
+    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+        """Hand units to the workers of our jobs, and see that there are jobs."""
         from penstock.campaign.feeding import Feeder, connect  # noqa: PLC0415
 
         self.show("starting a Dask scheduler")
-        with quiet(), self._cluster() as cluster, connect(cluster) as client:
+        with self._cluster() as cluster, connect(cluster) as client:
             keeper = _Keeper(self, cluster)
-            for outcome in Feeder(client, perform, chain([first], units), keeper.look).outcomes():
+            for outcome in Feeder(client, perform, units, keeper.look).outcomes():
                 keeper.in_vain = 0
                 yield outcome
 

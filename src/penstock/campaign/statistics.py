@@ -17,7 +17,7 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SAME = 1e-9  # relative: no difference
-_BLOCK = 4_000_000  # numbers at a time
+_BLOCK = 1_000_000  # numbers at a time
 _SEED = 20_260_101
 
 

@@ -27,10 +27,10 @@ import pyarrow.parquet as pq
 from penstock.campaign.canonical import canonical
 from penstock.campaign.document import Campaign
 from penstock.campaign.perform import Row
-from penstock.campaign.rows import parquet_bytes, table_of
+from penstock.campaign.rows import parquet_bytes, table_of, write_parquet
 from penstock.campaign.units import Keys, asked
 from penstock.errors import InvalidOption
-from penstock.files import write_whole
+from penstock.files import write_whole, writing_whole
 
 FILE, ASKED, RUNS, RESULTS, TIMES = "campaign.yaml", "asked.parquet", "runs", "results.parquet", "times.parquet"
 MOST_PARTS = 64  # small ones; then they become one
@@ -101,7 +101,7 @@ class Store:
         """Tables of found runs, the oldest first; a file that cannot be read is as if it were not there."""
         for path in self.parts():
             try:
-                wanted = None if columns is None else [n for n in pq.read_schema(path).names if n in columns]
+                wanted = None if columns is None else [name for name in pq.read_schema(path).names if name in columns]
                 yield pq.read_table(path, columns=wanted)
             except (pa.ArrowException, OSError):
                 continue
@@ -138,8 +138,9 @@ class Store:
             ) from error
 
     def write(self, name: str, tables: Iterator[Any]) -> None:
-        """One of the files that hold all."""
-        write_whole(self.folder / name, parquet_bytes(next(tables), tables))
+        """One of the files that hold all, table by table."""
+        with writing_whole(self.folder / name) as draft:
+            write_parquet(draft, tables)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

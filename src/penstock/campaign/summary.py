@@ -120,11 +120,9 @@ class _Grid:
 
     def __init__(self, results: Results, reference: int) -> None:
         self.results, self.reference = results, reference
-        scenarios, self._row = np.unique(np.stack([results.point, results.seed], axis=1), axis=0, return_inverse=True)
-        self._row = self._row.ravel()
-        self.point: Ints = scenarios[:, 0]
-        self._there = self._spread(results.ended.astype(np.float64))
-        self._failed = self._spread(results.failed.astype(np.float64))
+        self.point: Ints = results.scenarios[:, 0]
+        self._there = results.spread(results.ended.astype(np.float64))
+        self._failed = results.spread(results.failed.astype(np.float64))
 
     def entries(self, metrics: Sequence[Metric], group: dict[str, Any], rows: Ints) -> Iterator[Entry]:
         """Everything about one group; all of its intervals come from one resampling."""
@@ -151,7 +149,7 @@ class _Grid:
 
     def _numbers(self, metric: Metric, rows: Ints) -> tuple[Floats, Floats, Floats, Floats]:
         """Values, differences and ratios to the reference plan, and ratios to the bound."""
-        values = self._matrix(metric.name)[rows]
+        values = self.results.matrix(metric.name)[rows]
         reference = values[:, [self.reference]]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio, of_bound = values / reference, values / self._bound(metric, rows)
@@ -160,7 +158,7 @@ class _Grid:
         return values, values - reference, ratio, of_bound
 
     def _bound(self, metric: Metric, rows: Ints) -> Floats:
-        bounds = [self._matrix(name)[rows] for name in metric.bounds]
+        bounds = [self.results.matrix(name)[rows] for name in metric.bounds]
         if not bounds:
             return np.full((rows.size, len(self.results.plans)), np.nan)
         tightest: Floats = (np.fmin if metric.best > 0 else np.fmax).reduce(bounds)
@@ -172,14 +170,6 @@ class _Grid:
         return Against(
             self.results.plans[self.reference], sum(counts), difference, ratio, counts, verdict(difference, metric.best)
         )
-
-    def _matrix(self, name: str) -> Floats:
-        return self._spread(self.results.values(name))
-
-    def _spread(self, values: Floats) -> Floats:
-        matrix = np.full((self.point.size, len(self.results.plans)), np.nan)
-        matrix[self._row, self.results.plan] = values
-        return matrix
 
 
 def verdict(difference: Interval, best: int) -> str | None:

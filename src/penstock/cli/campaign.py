@@ -6,20 +6,20 @@
 from __future__ import annotations
 
 import difflib
-import sys
-from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from penstock.cli.many import On, Workers, follow, interruptible, leave, need_pyarrow
+from penstock.cli.meter import Meter
 from penstock.cli.options import Json
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from penstock.campaign import Entry, Report, Results
+    from penstock.campaign import Entry, Results
 
 RUN = "run"
 
@@ -53,16 +53,6 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A campaign file (.ya
 Into = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where results are kept; continued if begun.")
 ]
-Workers = Annotated[int | None, typer.Option(metavar="N", help="How many processes.  [default: all cores]")]
-On = Annotated[
-    str,
-    typer.Option(
-        "--on",
-        metavar="WHERE",
-        help="Where runs are done: local, dask=ADDRESS (of a scheduler), or slurm=jobs=N,cores=N,queue=NAME,"
-        "walltime=HH:MM:SS,memory=4GB,account=NAME,interface=NAME (each may be left out).",
-    ),
-]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what failed before.")]
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a campaign.")]
 Metrics = Annotated[
@@ -90,32 +80,22 @@ def run(
         raise InvalidOption("-o is missing; a campaign keeps its results in a directory, as in -o results")
     need_pyarrow()
     from penstock.campaign.document import load_campaign  # noqa: PLC0415
-    from penstock.campaign.elsewhere import Elsewhere  # noqa: PLC0415
     from penstock.campaign.executor import executor  # noqa: PLC0415
     from penstock.campaign.runner import run_campaign  # noqa: PLC0415
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
-    from penstock.cli.meter import Meter  # noqa: PLC0415
-    from penstock.cli.show import print_json  # noqa: PLC0415
-    from penstock.report.campaign_table import progress_words, report_lines  # noqa: PLC0415
+    from penstock.cli.show import print_json, say  # noqa: PLC0415
+    from penstock.report.campaign_table import report_lines  # noqa: PLC0415
 
     place = executor(on, workers)
-    with foreign_code(), Meter() as meter:
+    with interruptible(output), foreign_code(), Meter() as meter:
         meter.show(f"loading {file.name}")
         asked = load_campaign(file)
-        if isinstance(place, Elsewhere):
-            place.logs, place.show = output / "logs", lambda words: meter.show(asked.name, None, words)
-
-        def progress(report: Report) -> None:
-            meter.show(asked.name, (report.before + report.ran) / report.runs, progress_words(report))
-
-        try:
-            report = run_campaign(asked, output, on=place, retry=retry, progress=progress)
-        except KeyboardInterrupt:
-            leave(f"interrupted; what was found is in {output}, and the same command continues from there", 130)
+        progress = follow(place, meter, asked.name, output)
+        report = run_campaign(asked, output, on=place, retry=retry, progress=progress)
     if json:
         print_json({"campaign": asked.name, "directory": str(output), "on": on, **report.to_dict()})
     else:
-        _say(report_lines(report, asked.name, place.words))
+        say(report_lines(report, asked.name, place.words))
     if report.failed:
         leave(f"{report.failed:,} of {report.runs:,} runs failed; `penstock campaign status {output}` says why", 1)
 
@@ -123,14 +103,14 @@ def run(
 @campaign.command()
 def status(directory: Directory, json: Json = False) -> None:
     """Show how far a campaign is, and what failed."""
-    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.report.campaign_table import failure_lines, status_lines  # noqa: PLC0415
 
     results = _results(directory)
     if json:
         print_json(results.status() | {"failures": results.failures()})
     else:
-        _say([*status_lines(results), *failure_lines(results.failures())])
+        say([*status_lines(results), *failure_lines(results.failures())])
 
 
 @campaign.command()
@@ -144,7 +124,7 @@ def table(
     json: Json = False,
 ) -> None:
     """Show means with their 95 % intervals, and each plan paired with a reference plan."""
-    from penstock.cli.show import output, print_json  # noqa: PLC0415
+    from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.report.campaign_table import (  # noqa: PLC0415
         campaign_lines,
         csv_text,
@@ -164,9 +144,7 @@ def table(
     elif json:
         print_json(results.status() | {"rows": rows})
     else:
-        for each in metric_tables(entries):
-            output().print(each)
-        _say([*campaign_lines(entries), *incomplete_lines(results)])
+        say([*metric_tables(entries), *campaign_lines(entries), *incomplete_lines(results)])
 
 
 @campaign.command()
@@ -178,7 +156,7 @@ def plot(
     by: By = None,
 ) -> None:
     """Draw one metric of every plan, with intervals."""
-    from penstock.cli.show import check_outputs, draw  # noqa: PLC0415
+    from penstock.cli.show import check_outputs, draw, say  # noqa: PLC0415
 
     check_outputs(file)
     results = _results(directory)
@@ -187,7 +165,7 @@ def plot(
     from penstock.report.campaign_plot import campaign_figure  # noqa: PLC0415 - loads matplotlib
 
     draw(lambda what: campaign_figure(what, across), entries, file)
-    _say([f"written: {file}"])
+    say([], file)
 
 
 @campaign.command()
@@ -200,8 +178,7 @@ def html(
     by: By = None,
 ) -> None:
     """Write a report with tables, plots and failures that needs no network."""
-    from penstock.cli.meter import Meter  # noqa: PLC0415
-    from penstock.cli.show import check_outputs  # noqa: PLC0415
+    from penstock.cli.show import check_outputs, say  # noqa: PLC0415
 
     check_outputs(None, file)
     results = _results(directory)
@@ -212,7 +189,7 @@ def html(
     with Meter() as meter:
         meter.show("writing the report")
         write_campaign_page(file, results, entries, across)
-    _say([f"written: {file}"])
+    say([], file)
 
 
 @campaign.command()
@@ -224,7 +201,7 @@ def merge(
     """Put the runs of several directories into one."""
     need_pyarrow()
     from penstock.campaign.merging import merge as together  # noqa: PLC0415
-    from penstock.cli.show import print_json  # noqa: PLC0415
+    from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.report.campaign_table import status_lines  # noqa: PLC0415
 
     together(directories, output)
@@ -232,7 +209,7 @@ def merge(
     if json:
         print_json(results.status())
     else:
-        _say([*status_lines(results), f"written: {output}"])
+        say(status_lines(results), output)
 
 
 def _check_word(word: str, commands: list[str]) -> None:
@@ -244,12 +221,6 @@ def _check_word(word: str, commands: list[str]) -> None:
     raise InvalidOption(
         f"{word}: no such file; {hint}a campaign is a .yaml file, and commands are {', '.join(commands)}"
     )
-
-
-def need_pyarrow() -> None:
-    """Refuse to start what could not be kept."""
-    if find_spec("pyarrow") is None:
-        raise InvalidOption("campaigns keep their results in Parquet, which needs pyarrow; install penstock[parquet]")
 
 
 def _results(directory: Path) -> Results:
@@ -264,30 +235,19 @@ def _entries(
 ) -> list[Entry]:
     from penstock.campaign.summary import summarise  # noqa: PLC0415
 
-    names = [name.strip() for name in by.split(",") if name.strip()] if isinstance(by, str) else by
-    return summarise(results, metrics, against, names)
+    return summarise(results, metrics, against, _names(by) if isinstance(by, str) else by)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _axis(results: Results, x: str | None, by: str | None) -> tuple[str | None, list[str]]:
     """The setting that lines go over, if one does, and all that is told apart."""
-    groups = list(results.varying) if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    groups = list(results.varying) if by is None else _names(by)
     if x is None:
         axes = [name for name in groups if results.is_number(name)]
         return (axes[0] if len(axes) == 1 else None), groups
     # Without --by, what else varies is averaged over, but for different workloads.
     told = groups if by is not None else [name for name in groups if name == "workload"]
     return x, [name for name in told if name != x] + [x]
-
-
-def _say(lines: Iterable[str]) -> None:
-    from penstock.cli.show import output  # noqa: PLC0415
-
-    console = output()
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
-
-
-def leave(sentence: str, code: int) -> NoReturn:
-    """End the command with a sentence and an exit code."""
-    print(f"penstock: {sentence}", file=sys.stderr)
-    raise typer.Exit(code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,17 +27,11 @@ class Part:
 
     rows: Ints
     program: Program
-    foresee: Callable[[], Foresight]
 
     @cached_property
     def outlook(self) -> Outlook:
         """What policies may know before the start."""
         return outlook(self.program, dedicated(self.program))
-
-    @cached_property
-    def foresight(self) -> Foresight:
-        """What policies that plan ahead are told besides."""
-        return self.foresee()
 
 
 @dataclass(frozen=True)
@@ -61,12 +54,10 @@ class Study:
         """Those who share a bandwidth; several where applications go through different I/O nodes."""
         if not self.scenario.by_io_node:
             rows = np.arange(len(self.program.names))
-            return (Part(rows, self.program, lambda: self.foresight),)
+            return (Part(rows, self.program),)
         chosen = np.array([application.io_node for application in self.scenario.applications])
-        return tuple(self._part(np.flatnonzero(chosen == node)) for node in np.unique(chosen))
-
-    def _part(self, rows: Ints) -> Part:
-        return Part(rows, self.program.pick(rows), lambda: self.foresight.pick(rows))
+        groups = [np.flatnonzero(chosen == node) for node in np.unique(chosen)]
+        return tuple(Part(rows, self.program.pick(rows)) for rows in groups)
 
     @cached_property
     def alone(self) -> Dedicated:
@@ -82,6 +73,10 @@ class Study:
     def foresight(self) -> Foresight:
         """What policies that plan ahead are told besides."""
         return foresee(self.scenario, self.program)
+
+    def foresight_of(self, part: Part) -> Foresight:
+        """The same for those who share one bandwidth."""
+        return self.foresight if len(part.rows) == len(self.program.names) else self.foresight.pick(part.rows)
 
     @cached_property
     def volume_bound(self) -> float | None:

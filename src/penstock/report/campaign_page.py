@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -21,8 +19,7 @@ from penstock.report.campaign_table import (
     range_words,
     reference_of,
 )
-from penstock.report.html import _cell, _head, _inline, _table
-from penstock.report.page import SCRIPT, STYLE
+from penstock.report.elements import cell, head, inline, page, table
 from penstock.report.quantities import NOTHING, percent
 
 if TYPE_CHECKING:
@@ -48,56 +45,24 @@ def write_campaign_page(path: str | Path, results: Results, entries: Sequence[En
 
 
 def _page(results: Results, entries: Sequence[Entry], x: str | None) -> str:
-    allowed = b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"
-    said = [*campaign_lines(entries), *incomplete_lines(results)]
-    answer = "".join(f"<p>{escape(line)}</p>" for line in said)
+    said = [*campaign_lines(entries), *incomplete_lines(results)] or ["One plan: nothing to compare."]
     metrics = dict.fromkeys(entry.metric for entry in entries)
-    sections = "".join(
+    sections = [
         _section(number, [entry for entry in entries if entry.metric == metric], x)
         for number, metric in enumerate(metrics)
-    )
-    words = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in _WORDS)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{escape(results.name)} – penstock</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<header>
-<h1>{escape(results.name)}</h1>
-<p class="soft">A campaign run by penstock, which simulates how applications share I/O bandwidth.</p>
-{_facts(results)}
-</header>
-<main>
-<h2>In short</h2>
-<div class="answer">{answer or "<p>One plan: nothing to compare.</p>"}</div>
-{sections}
-{_failures(results)}
-<h2>What the words mean</h2>
-<dl class="words">{words}</dl>
-</main>
-<script>{SCRIPT}</script>
-</body>
-</html>
-"""
+    ]
+    body = "".join([*sections, _failures(results)])
+    return page(results.name, "A campaign run", _facts(results), said, body, _WORDS)
 
 
-def _facts(results: Results) -> str:
-    versions = sorted({text for text in results.table["versions"].to_pylist() if text}) if results.ended.any() else []
-    facts = [
+def _facts(results: Results) -> list[tuple[str, str]]:
+    return [
         ("runs", f"{int(results.ended.sum()):,} of {results.size:,}"),
         ("failed", f"{int(results.failed.sum()):,}"),
         ("plans", f"{len(results.plans):,}"),
         ("workloads", f"{len(results.points):,}"),
-        ("made with", " / ".join(versions) or NOTHING),
+        ("made with", " / ".join(results.versions) or NOTHING),
     ]
-    shown = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
-    return f'<dl class="facts">{shown}</dl>'
 
 
 def _section(number: int, entries: Sequence[Entry], x: str | None) -> str:
@@ -110,7 +75,7 @@ def _section(number: int, entries: Sequence[Entry], x: str | None) -> str:
     for entry in entries:
         mean, ends = interval_cells(entry.mean, show)
         cells = [_value(value) for value in entry.group.values()]
-        cells += [_cell(entry.plan), _cell(f"{entry.runs:,}", entry.runs), _number(mean, entry.mean.mean), _cell(ends)]
+        cells += [cell(entry.plan), cell(f"{entry.runs:,}", entry.runs), _number(mean, entry.mean.mean), cell(ends)]
         cells.append(_number(show(entry.quantiles[0.5]), entry.quantiles[0.5]))
         cells.append(_number(range_words(entry, show), entry.quantiles[0.05]))
         if bounded:
@@ -119,20 +84,20 @@ def _section(number: int, entries: Sequence[Entry], x: str | None) -> str:
         if reference is not None:
             difference, ends, counts, verdict = against_cells(entry, show)
             cells.append(_number(difference, entry.against.difference.mean if entry.against else 0.0))
-            cells += [_cell(ends), _cell(counts), _cell(verdict, mark=_MARKS.get(verdict, ""))]
+            cells += [cell(ends), cell(counts), cell(verdict, mark=_MARKS.get(verdict, ""))]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    figure = _inline(campaign_figure(entries, x), f"metric{number}", f"{metric} of every plan")
-    return f"<h2>{escape(metric)}</h2>{figure}{_table('campaign', [_head(name) for name in names], rows, '')}"
+    figure = inline(campaign_figure(entries, x), f"metric{number}", f"{metric} of every plan")
+    return f"<h2>{escape(metric)}</h2>{figure}{table('campaign', [head(name) for name in names], rows, '')}"
 
 
 def _value(value: Any) -> str:
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    return _cell(str(value), value if numeric else None)
+    return cell(str(value), value if numeric else None)
 
 
 def _number(shown: str, value: float) -> str:
     missing = math.isnan(value)
-    return _cell(NOTHING if missing else shown, None if missing else value, number=True)
+    return cell(NOTHING if missing else shown, None if missing else value, number=True)
 
 
 def _failures(results: Results) -> str:
@@ -141,9 +106,9 @@ def _failures(results: Results) -> str:
         return ""
     names = ["workload", "seed", "plan", "error", "see for yourself"]
     rows = [
-        f"<tr>{''.join(_cell(str(failure[key])) for key in ('workload', 'seed', 'plan', 'error', 'reproducer'))}</tr>"
+        f"<tr>{''.join(cell(str(failure[key])) for key in ('workload', 'seed', 'plan', 'error', 'reproducer'))}</tr>"
         for failure in failures
     ]
     more = int(results.failed.sum()) - len(rows)
     caption = f"{more:,} more are not shown." if more else ""
-    return f"<h2>Failed runs</h2>{_table('failures', [_head(name) for name in names], rows, caption)}"
+    return f"<h2>Failed runs</h2>{table('failures', [head(name) for name in names], rows, caption)}"

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 Summary = dict[str, Any]  # plain data, as JSON has it; the keys of every level are text
 
 
+PROFILES, TABLE = "profiles", "table"
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a user may choose: how much of the paper's number of instances, and the data that some papers leave out."""
 
     scale: float = 1.0
-    profiles: Path | None = None  # measured bandwidths (P4)
-    table: Path | None = None  # the full APEX table (P1)
+    profiles: Path | None = None  # measured bandwidths, for experiments whose data are PROFILES
+    table: Path | None = None  # the full APEX table, for those whose data are TABLE
 
     def instances(self, paper: int) -> int:
         """How many in place of the paper's number.
@@ -50,3 +53,13 @@ class Experiment:
     draw: Callable[[Summary], Figure]  # in the paper's axes
     states: str = ""  # what the paper says about it
     levels: tuple[str, ...] = ()  # what the keys below a quantity of the summary are, as ("policy", "pressure")
+    data: str | None = None  # what of the settings it takes in place of data of its own: PROFILES or TABLE
+
+    def name(self, settings: Settings) -> str:
+        """The name of its files; with data of the user's that says so, lest they replace those without.
+
+        >>> Experiment("P4.fig3", "", list, dict, str, data=PROFILES).name(Settings(profiles=Path("measured.csv")))
+        'P4.fig3-measured'
+        """
+        given: Path | None = getattr(settings, self.data) if self.data else None
+        return self.id if given is None else f"{self.id}-{given.stem}"

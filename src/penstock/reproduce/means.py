@@ -26,12 +26,8 @@ def half_width(interval: Interval) -> float | None:
 def matrix(results: Results, metric: str, setting: str, value: Any) -> Floats:
     """A row for each scenario that has this value of a setting, and a column for each plan."""
     points = [place for place, point in enumerate(results.points) if point.get(setting) == value]
-    rows = np.flatnonzero(np.isin(results.point, points))
-    scenarios = np.stack([results.point[rows], results.seed[rows]], axis=1)
-    _, row = np.unique(scenarios, axis=0, return_inverse=True)
-    found = np.full((row.max(initial=-1) + 1, len(results.plans)), np.nan)
-    found[row.ravel(), results.plan[rows]] = results.values(metric)[rows]
-    return found
+    chosen: Floats = results.matrix(metric)[np.isin(results.scenarios[:, 0], points)]
+    return chosen
 
 
 def by_setting(results: Results, metrics: Sequence[str], setting: str) -> Summary:
@@ -61,5 +57,4 @@ def box(values: Floats) -> list[float]:
 
 def instances(results: Results) -> int:
     """How many scenarios each point has; the least, if they differ."""
-    scenarios = np.unique(np.stack([results.point, results.seed], axis=1), axis=0)
-    return int(np.bincount(scenarios[:, 0]).min())
+    return int(np.bincount(results.scenarios[:, 0]).min())

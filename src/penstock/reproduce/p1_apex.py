@@ -17,7 +17,7 @@ import numpy as np
 
 from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import mean_intervals
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import TABLE, Experiment, Settings, Summary
 from penstock.reproduce.figures import lines
 from penstock.reproduce.means import Floats, half_width
 from penstock.reproduce.p1_synthetic import STRATEGIES
@@ -136,25 +136,19 @@ class _Windows:
 
     def __init__(self, results: Results) -> None:
         self._results = results
-        windows, row = np.unique(np.stack([results.point, results.seed], axis=1), axis=0, return_inverse=True)
-        self._row, self._count = row.ravel(), len(windows)
-        pressure = self._spread("pressure")
+        pressure = results.matrix("pressure")
         self._there = ~np.isnan(pressure).any(axis=1)
         self.pressure: Floats = pressure[self._there, 0]
         self.interval = np.floor(self.pressure / STEP).astype(np.int64)
-        self.machine = np.array([results.points[point]["machine"] for point in windows[:, 0]])[self._there]
+        self.machine = np.array([results.points[point]["machine"] for point in results.scenarios[:, 0]])[self._there]
 
     def of(self, quantity: str) -> Floats:
         if quantity != RATIO:
-            return self._spread(quantity)[self._there]
+            values: Floats = self._results.matrix(quantity)[self._there]
+            return values
         found = self.of("min_yield")
         reference = found[:, [self._results.plans.index(REFERENCE)]]
         return np.divide(found, reference, out=np.full_like(found, np.nan), where=reference > 0.0)
-
-    def _spread(self, metric: str) -> Floats:
-        found = np.full((self._count, len(self._results.plans)), np.nan)
-        found[self._row, self._results.plan] = self._results.values(metric)
-        return found
 
 
 def draw_machines(summary: Summary) -> Figure:
@@ -190,6 +184,7 @@ def _experiment(figure: int, title: str, workloads: Sequence[str], draw: Any, st
         draw=draw,
         states=states,
         levels=("figure", "policy", "pressure", "end"),
+        data=TABLE,
     )
 
 

@@ -23,15 +23,12 @@ PRESSURES = [0.5, 0.8, 1.1]
 
 def ranked(results: Results, by: str) -> Summary:
     """For each pressure and strategy the mean yield of the application with the least ω or φ, the next, and so on."""
-    yields = results.table["yield"].to_pylist()
     means: Summary = {}
     widths: Summary = {}
     for place, point in enumerate(results.points):
         runs = [np.flatnonzero((results.point == place) & (results.plan == each)) for each in range(len(results.plans))]
         orders = {seed: _order(point, seed, by) for seed in set(results.seed[runs[0]].tolist())}
-        ranked_yields = [
-            np.array([_in_order(yields[run], orders[int(results.seed[run])]) for run in own]) for own in runs
-        ]
+        ranked_yields = [_in_order(results, own, orders) for own in runs]
         intervals = iter(mean_intervals(np.concatenate(ranked_yields, axis=1)))
         found = {plan: [next(intervals) for _ in range(point["applications"])] for plan in results.plans}
         pressure = str(point["pressure"])
@@ -45,9 +42,16 @@ def _order(point: Summary, seed: int, by: str) -> Ints:
     return np.argsort(getattr(shapes(seed, **settings), by), kind="stable")
 
 
-def _in_order(yields: list[float] | None, order: Ints) -> Floats:
-    """Of a run that failed, nothing."""
-    return np.full(order.size, np.nan) if yields is None else np.array(yields)[order]
+def _in_order(results: Results, runs: Ints, orders: dict[int, Ints]) -> Floats:
+    """The yields of some runs, a row for each, by rank; of a run that failed, nothing."""
+    yields = results.table["yield"].take(runs).to_pylist()
+    found = [orders[seed] for seed in results.seed[runs].tolist()]
+    return np.array(
+        [
+            np.full(order.size, np.nan) if each is None else np.array(each)[order]
+            for each, order in zip(yields, found, strict=True)
+        ]
+    )
 
 
 def draw(summary: Summary, x: str) -> Figure:

@@ -6,7 +6,7 @@ to have, not what its generation aimed at; workloads are put together with the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ PLANS: dict[str, dict[str, Any]] = {
     BY_ALPHA: {"sensitivity": "alpha"},
     ONE_LONGEST: {"sensitivity": 1.0, "sharing": "list-most-remaining"},
 }
+WITH_FIFO = (FIRST_FIT, ONE, BY_ALPHA)
 IO_NODES = (1, 3, 5)
 PARTS = {"exec": (COLOURS[0], "white"), "delay": (WAITING, "white"), "idle": (COMPUTE, INK)}  # of bars, of numbers
 AXIS = "I/O load α"
@@ -84,21 +85,13 @@ def nearest(alpha: float) -> str:
     return f"{min((0.5, 0.75, max(1.0, float(round(alpha)))), key=lambda each: abs(each - alpha)):g}"
 
 
-def _table(results: Results, metric: str) -> Floats:
-    """A row for each workload and a column for each plan."""
-    workloads, row = np.unique(np.stack([results.point, results.seed], axis=1), axis=0, return_inverse=True)
-    found = np.full((len(workloads), len(results.plans)), np.nan)
-    found[row.ravel(), results.plan] = results.values(metric)
-    return found
-
-
 def _loads(results: Results) -> list[str]:
-    return [nearest(alpha) for alpha in np.nanmax(_table(results, "alpha"), axis=1)]
+    return [nearest(alpha) for alpha in np.nanmax(results.matrix("alpha"), axis=1)]
 
 
 def _relative(results: Results, metric: str) -> Floats:
     """Over the same with first-fit."""
-    values = _table(results, metric)
+    values = results.matrix(metric)
     return values / values[:, [results.plans.index(FIRST_FIT)]]
 
 
@@ -144,8 +137,8 @@ def _with_policies(results: Results, metrics: Mapping[str, str]) -> Summary:
     """Metrics over those of first-fit; with S = 1 also those of longest remaining over those of FIFO."""
     summary = _summary(results, {name: _relative(results, metric) for name, metric in metrics.items()})
     one, other = results.plans.index(ONE_LONGEST), results.plans.index(ONE)
-    tables = [_table(results, metric) for metric in metrics.values()]
-    ratios = np.stack([table[:, one] / table[:, other] for table in tables], axis=1)
+    values = [results.matrix(metric) for metric in metrics.values()]
+    ratios = np.stack([each[:, one] / each[:, other] for each in values], axis=1)
     key = "longest_remaining_over_fifo"
     summary[key], summary["interval"][key] = overall(ratios, list(metrics))
     return summary
@@ -159,7 +152,7 @@ def numbers_of_packs(results: Sequence[Results]) -> Summary:
 def predictions(results: Sequence[Results]) -> Summary:
     """The makespan over what it would be if nobody waited for I/O; also the worst."""
     (found,) = results
-    values = _table(found, "makespan") / _table(found, "makespan_alone")
+    values = found.matrix("makespan") / found.matrix("makespan_alone")
     worst = {plan: float(np.nanmax(values[:, place])) for place, plan in enumerate(found.plans)}
     return {**_summary(found, {"measured_over_ideal": values}), "worst": worst}
 
@@ -171,7 +164,7 @@ def times(results: Sequence[Results]) -> Summary:
     time: Summary = {plan: {} for plan in found.plans}
     widths: Summary = {plan: {} for plan in found.plans}
     for part in PARTS:
-        means, half = overall(_table(found, part) * length, found.plans)
+        means, half = overall(found.matrix(part) * length, found.plans)
         for plan in found.plans:
             time[plan][part], widths[plan][part] = means[plan], half[plan]
     return {"time": time, "interval": {"time": widths}, "instances": instances(found)}
@@ -180,7 +173,7 @@ def times(results: Sequence[Results]) -> Summary:
 def several_nodes(results: Sequence[Results]) -> Summary:
     """The makespan of S = 1 over that of first-fit on as many nodes: geometric means, and by α."""
     (found,) = results
-    makespan = _table(found, "makespan")
+    makespan = found.matrix("makespan")
     place = found.plans.index
     ratios = np.stack(
         [makespan[:, place(_on(ONE, nodes))] / makespan[:, place(_on(FIRST_FIT, nodes))] for nodes in IO_NODES], axis=1
@@ -244,60 +237,59 @@ def draw_times(summary: Summary) -> Figure:
         return figure
 
 
+def _on_one_node(
+    figure: int,
+    title: str,
+    summarise: Callable[[Sequence[Results]], Summary],
+    draw: Callable[[Summary], Figure],
+    states: str,
+    x: str = "I/O load",
+) -> Experiment:
+    """A figure of all strategies with a single I/O node."""
+    return Experiment(f"P3.fig{figure}", title, on_one_node, summarise, draw, states, ("strategy", x))
+
+
 EXPERIMENTS = (
-    Experiment(
-        id="P3.fig10",
-        title="makespan of packs that mind the I/O against first-fit, by I/O load",
-        campaigns=on_one_node,
-        summarise=makespans,
-        draw=lambda summary: draw_loads(summary, "makespan_ratio", "makespan / that of first-fit"),
-        states="With S = 1 the makespan is on average somewhat longer than with first-fit (how much is withheld);"
-        " S = alpha loses less. The I/O policy does not seem to matter.",
-        levels=("strategy", "I/O load"),
+    _on_one_node(
+        10,
+        "makespan of packs that mind the I/O against first-fit, by I/O load",
+        makespans,
+        lambda summary: draw_loads(summary, "makespan_ratio", "makespan / that of first-fit"),
+        "With S = 1 the makespan is on average somewhat longer than with first-fit (how much is withheld); S = alpha"
+        " loses less. The I/O policy does not seem to matter.",
     ),
-    Experiment(
-        id="P3.fig11",
-        title="stretch in packs that mind the I/O against first-fit, by I/O load",
-        campaigns=on_one_node,
-        summarise=stretches,
-        draw=lambda summary: draw_loads(summary, "stretch_ratio", "stretch / that of first-fit"),
-        states="With S = 1 the stretch is much better than with first-fit, and stays close to 1; with S = alpha it is"
-        " better most of the time. The I/O policy does not seem to matter.",
-        levels=("strategy", "I/O load"),
+    _on_one_node(
+        11,
+        "stretch in packs that mind the I/O against first-fit, by I/O load",
+        stretches,
+        lambda summary: draw_loads(summary, "stretch_ratio", "stretch / that of first-fit"),
+        "With S = 1 the stretch is much better than with first-fit, and stays close to 1; with S = alpha it is better"
+        " most of the time. The I/O policy does not seem to matter.",
     ),
-    Experiment(
-        id="P3.fig12",
-        title="number of packs against first-fit, by I/O load",
-        campaigns=on_one_node,
-        summarise=numbers_of_packs,
-        draw=lambda summary: draw_loads(
-            summary, "packs_ratio", "packs / those of first-fit", (FIRST_FIT, ONE, BY_ALPHA)
-        ),
-        states="With S = 1 the number of packs grows with the I/O load; with S = alpha it is much smaller and roughly"
+    _on_one_node(
+        12,
+        "number of packs against first-fit, by I/O load",
+        numbers_of_packs,
+        lambda summary: draw_loads(summary, "packs_ratio", "packs / those of first-fit", WITH_FIFO),
+        "With S = 1 the number of packs grows with the I/O load; with S = alpha it is much smaller and roughly"
         " constant.",
-        levels=("strategy", "I/O load"),
     ),
-    Experiment(
-        id="P3.fig13",
-        title="makespan against what is predicted without contention, by I/O load",
-        campaigns=on_one_node,
-        summarise=predictions,
-        draw=lambda summary: draw_loads(
-            summary, "measured_over_ideal", "makespan / predicted", (FIRST_FIT, ONE, BY_ALPHA)
-        ),
-        states="With S = 1 the makespan is within 20 % of the one predicted without contention, while first-fit can be"
-        " off by 1000 %; S = alpha is close to first-fit.",
-        levels=("strategy", "I/O load"),
+    _on_one_node(
+        13,
+        "makespan against what is predicted without contention, by I/O load",
+        predictions,
+        lambda summary: draw_loads(summary, "measured_over_ideal", "makespan / predicted", WITH_FIFO),
+        "With S = 1 the makespan is within 20 % of the one predicted without contention, while first-fit can be off by"
+        " 1000 %; S = alpha is close to first-fit.",
     ),
-    Experiment(
-        id="P3.fig14",
-        title="processor time in execution, delay and idleness, relative to first-fit",
-        campaigns=on_one_node,
-        summarise=times,
-        draw=draw_times,
-        states="For a somewhat longer makespan much of the time moves from delay, which is lost, to idleness, which"
-        " others could use (how much is withheld).",
-        levels=("strategy", "part"),
+    _on_one_node(
+        14,
+        "processor time in execution, delay and idleness, relative to first-fit",
+        times,
+        draw_times,
+        "For a somewhat longer makespan much of the time moves from delay, which is lost, to idleness, which others"
+        " could use (how much is withheld).",
+        "part",
     ),
     Experiment(
         id="P3.fig15",

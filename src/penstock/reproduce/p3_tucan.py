@@ -42,6 +42,7 @@ INSTANCES = 10  # with noise
 EXACT, NOISY = "exact", "with_noise"
 TITLES = {EXACT: "as in Table 1", NOISY: f"phases off by up to {NOISE:.0%}"}
 AXIS = "iteration batches"
+BY_POLICY, BY_APPLICATION = ("policy", "batches"), ("policy", "application", "batches")
 
 
 def tucan(settings: Settings) -> list[Campaign]:
@@ -92,6 +93,14 @@ class _Runs:
 
 
 Take = Callable[[_Runs, str], Floats]
+
+
+def _of(metric: str) -> Take:
+    return lambda runs, batches: runs.of(metric, batches)
+
+
+def _relative(metric: str) -> Take:
+    return lambda runs, batches: runs.relative(metric, batches)
 
 
 def _summary(results: Sequence[Results], quantities: Mapping[str, Take]) -> Summary:
@@ -148,60 +157,61 @@ def _one_after_the_other(curves: Mapping[str, Mapping[str, Any]]) -> Summary:
     return {name: {str(Fraction(key)): value for key, value in curve.items()} for name, curve in curves.items()}
 
 
+def _experiment(
+    figure: int,
+    title: str,
+    quantities: Mapping[str, Take],
+    draw: Callable[[Summary], Figure],
+    states: str,
+    levels: tuple[str, ...],
+) -> Experiment:
+    return Experiment(
+        id=f"P3.fig{figure}",
+        title=title,
+        campaigns=tucan,
+        summarise=lambda results: _summary(results, quantities),
+        draw=draw,
+        states=states,
+        levels=levels,
+    )
+
+
 EXPERIMENTS = (
-    Experiment(
-        id="P3.fig5",
-        title="max stretch of list policies on the Tucan workload, by iteration batches",
-        campaigns=tucan,
-        summarise=lambda results: _summary(
-            results, {"max_stretch": lambda runs, batches: runs.of("max_stretch", batches)}
-        ),
-        draw=lambda summary: draw_policies(summary, "max_stretch", "max stretch"),
-        states="Longest I/O and shortest remaining are worst, as they starve applications (stretches up to 1.8);"
-        " several policies are better than FIFO, those that look at stretch or bandwidth much better.",
-        levels=("policy", "batches"),
+    _experiment(
+        5,
+        "max stretch of list policies on the Tucan workload, by iteration batches",
+        {"max_stretch": _of("max_stretch")},
+        lambda summary: draw_policies(summary, "max_stretch", "max stretch"),
+        "Longest I/O and shortest remaining are worst, as they starve applications (stretches up to 1.8); several"
+        " policies are better than FIFO, those that look at stretch or bandwidth much better.",
+        BY_POLICY,
     ),
-    Experiment(
-        id="P3.fig6",
-        title="makespan of list policies against FIFO on the Tucan workload, by iteration batches",
-        campaigns=tucan,
-        summarise=lambda results: _summary(
-            results,
-            {
-                "makespan_ratio": lambda runs, batches: runs.relative("makespan", batches),
-                "makespan": lambda runs, batches: runs.of("makespan", batches),
-            },
-        ),
-        draw=lambda summary: draw_policies(summary, "makespan_ratio", "makespan / that of FIFO"),
-        states="Longest I/O and shortest remaining are poor. Stretch-oriented, shortest I/O and longest remaining are"
-        " very good against FIFO: what helps the maximum stretch helps the makespan too.",
-        levels=("policy", "batches"),
+    _experiment(
+        6,
+        "makespan of list policies against FIFO on the Tucan workload, by iteration batches",
+        {"makespan_ratio": _relative("makespan"), "makespan": _of("makespan")},
+        lambda summary: draw_policies(summary, "makespan_ratio", "makespan / that of FIFO"),
+        "Longest I/O and shortest remaining are poor. Stretch-oriented, shortest I/O and longest remaining are very"
+        " good against FIFO: what helps the maximum stretch helps the makespan too.",
+        BY_POLICY,
     ),
-    Experiment(
-        id="P3.fig7",
-        title="stretch of every application of the Tucan workload under list policies, by iteration batches",
-        campaigns=tucan,
-        summarise=lambda results: _summary(results, {"stretch": lambda runs, batches: runs.of("stretch", batches)}),
-        draw=lambda summary: draw_applications(summary, "stretch", "stretch"),
-        states="After some iterations a steady state is reached. Applications 3 and 4 have the largest stretch in"
-        " general. Under longest I/O and shortest remaining some applications have a stretch close to 1, others one of"
-        " up to 1.8.",
-        levels=("policy", "application", "batches"),
+    _experiment(
+        7,
+        "stretch of every application of the Tucan workload under list policies, by iteration batches",
+        {"stretch": _of("stretch")},
+        lambda summary: draw_applications(summary, "stretch", "stretch"),
+        "After some iterations a steady state is reached. Applications 3 and 4 have the largest stretch in general."
+        " Under longest I/O and shortest remaining some applications have a stretch close to 1, others one of up to"
+        " 1.8.",
+        BY_APPLICATION,
     ),
-    Experiment(
-        id="P3.fig8",
-        title="completion of every application of the Tucan workload against FIFO, by iteration batches",
-        campaigns=tucan,
-        summarise=lambda results: _summary(
-            results,
-            {
-                "makespan_ratio": lambda runs, batches: runs.relative("makespan", batches),
-                "completion_ratio": lambda runs, batches: runs.relative("completion", batches),
-            },
-        ),
-        draw=lambda summary: draw_applications(summary, "completion_ratio", "completion / that with FIFO"),
-        states="Policies that favour the maximum stretch also do well in makespan against FIFO; longest I/O and"
-        " shortest remaining do not.",
-        levels=("policy", "application", "batches"),
+    _experiment(
+        8,
+        "completion of every application of the Tucan workload against FIFO, by iteration batches",
+        {"makespan_ratio": _relative("makespan"), "completion_ratio": _relative("completion")},
+        lambda summary: draw_applications(summary, "completion_ratio", "completion / that with FIFO"),
+        "Policies that favour the maximum stretch also do well in makespan against FIFO; longest I/O and shortest"
+        " remaining do not.",
+        BY_APPLICATION,
     ),
 )

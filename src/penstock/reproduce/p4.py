@@ -17,9 +17,9 @@ import numpy as np
 
 from penstock.campaign import Campaign, Results
 from penstock.reproduce.bins import by_bin, counts, in_order, overall
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import PROFILES, Experiment, Settings, Summary
 from penstock.reproduce.figures import boxes, lines
-from penstock.reproduce.means import Floats, box, matrix
+from penstock.reproduce.means import Floats, box
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +37,6 @@ CLASS = "class"
 SPREAD = (0.1, 0.9)
 LEVELS_OF_5 = (0.2, 0.5, 0.8)
 AROUND = 0.05
-LABEL = "targets"
 AXIS = "lowest load of the targets, I/O-load(π_sys)"
 
 Pair = tuple[str, str]
@@ -64,7 +63,6 @@ def campaign(settings: Settings, pairs: Sequence[Pair], told: Sequence[Pair] = (
             "workloads": [
                 {
                     "generate": "targets",
-                    "label": LABEL,
                     "set": {"load": load, "applications": applications, **profiles},
                     "seeds": f"{place * APART + 1}-{place * APART + settings.instances(SETS)}",
                 }
@@ -88,17 +86,18 @@ class Sets:
     def __init__(self, results: Results) -> None:
         self._results = results
         self.plans = results.plans
-        loads = matrix(results, "least_load", "workload", LABEL)
+        loads = results.matrix("least_load")
         load = np.nanmax(np.where(np.isnan(loads).all(axis=1, keepdims=True), np.inf, loads), axis=1)
         self._there = load <= 1.0
         self.load: Floats = load[self._there]
         self.tenth = [f"{(min(int(10 * each), 9) + 0.5) / 10:g}" for each in self.load]
-        self.applications = [f"{each:g}" for each in self._applications()[self._there]]
+        points = results.scenarios[self._there, 0]
+        self.applications = [f"{results.points[point]['applications']:g}" for point in points]
 
     def of(self, metric: str, plans: Sequence[str] | None = None) -> Floats:
         """A metric, for some plans or all."""
         columns = [self.plans.index(plan) for plan in plans or self.plans]
-        values: Floats = matrix(self._results, metric, "workload", LABEL)[self._there][:, columns]
+        values: Floats = self._results.matrix(metric)[self._there][:, columns]
         return values
 
     def about(self) -> Summary:
@@ -109,10 +108,6 @@ class Sets:
             "sets": counts(self.tenth),
             "profiles": "built-in families" if profiles is None else Path(profiles).name,
         }
-
-    def _applications(self) -> Floats:
-        scenarios = np.unique(np.stack([self._results.point, self._results.seed], axis=1), axis=0)
-        return np.array([self._results.points[point]["applications"] for point in scenarios[:, 0]], np.float64)
 
 
 def summary_of(
@@ -280,6 +275,7 @@ def _experiment(
         draw=draw,
         states=states,
         levels=("pair", "load", "end"),
+        data=PROFILES,
     )
 
 

@@ -3,6 +3,7 @@
 DIR/P1.fig5.svg, .png     the figure
 DIR/P1.fig5.csv           its data, a number to a line
 DIR/P1.fig5.json          the summary
+DIR/P4.fig3-measured.svg  with data of the user's, here of measured.csv
 DIR/runs/…                the campaigns; a second call, or one at a larger scale, runs only what is not there
 """
 
@@ -12,14 +13,14 @@ import csv
 import io
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from penstock.campaign.executor import Executor
 from penstock.campaign.results import Results, read_results
-from penstock.campaign.runner import Report, run_campaign
+from penstock.campaign.runner import Progress, run_campaign
 from penstock.errors import InvalidOption
 from penstock.files import write_whole
 from penstock.report.plots import need_matplotlib, save_figure
@@ -31,8 +32,6 @@ FOLDER = Path("reproduction")
 MOST_SCALE = 100.0
 INTERVAL = "interval"  # the key of a summary that has half widths in the shape of the rest
 
-Progress = Callable[[Experiment, str, Report], None]  # the experiment, the campaign's name, how far that is
-
 
 @dataclass(frozen=True)
 class Reproduction:
@@ -42,12 +41,13 @@ class Reproduction:
     seconds: float
     summary: Summary
     folder: Path
+    name: str  # of the files, without their endings
     failed: int = 0  # runs that came to nothing
 
     @property
     def files(self) -> tuple[Path, ...]:
         """What was written."""
-        return tuple(self.folder / f"{self.experiment.id}.{kind}" for kind in ("svg", "png", "csv", "json"))
+        return tuple(self.folder / f"{self.name}.{kind}" for kind in ("svg", "png", "csv", "json"))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -67,7 +67,8 @@ def reproduce(
 ) -> Reproduction:
     """Run an experiment of a paper and write its figure, its data and its summary into the folder `output`.
 
-    `scale` 1 is the paper's number of instances; 0.1 is a tenth of them, but at least two.
+    `scale` 1 is the paper's number of instances; 0.1 is a tenth of them, but at least two. `progress` is told how far
+    each campaign is.
     """
     begun = time.monotonic()
     need_matplotlib()
@@ -78,9 +79,8 @@ def reproduce(
     settings = Settings(scale, _existing(profiles), _existing(table))
     results = list(_run(found, settings, folder, on, workers, progress))
     summary = found.summarise(results)
-    made = Reproduction(
-        found, time.monotonic() - begun, summary, folder, sum(int(each.failed.sum()) for each in results)
-    )
+    failed = sum(int(each.failed.sum()) for each in results)
+    made = Reproduction(found, time.monotonic() - begun, summary, folder, found.name(settings), failed)
     _write(made)
     return made
 
@@ -103,13 +103,8 @@ def _run(
     progress: Progress | None,
 ) -> Iterator[Results]:
     for campaign in experiment.campaigns(settings):
-
-        def report(how_far: Report, name: str = campaign.name) -> None:
-            if progress is not None:
-                progress(experiment, name, how_far)
-
         place = folder / "runs" / campaign.name
-        run_campaign(campaign, place, on=on, workers=workers, progress=report)
+        run_campaign(campaign, place, on=on, workers=workers, progress=progress)
         yield read_results(place)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from rich.table import Table
@@ -15,6 +16,8 @@ from penstock.reproduce.experiment import Experiment
 from penstock.reproduce.running import INTERVAL, Reproduction
 
 MOST_COLUMNS = 12
+MOST_TABLES = 12
+HIDDEN = (INTERVAL, "quantiles", "spread")  # of summaries
 
 
 def experiment_table(experiments: Iterable[Experiment]) -> Table:
@@ -28,12 +31,8 @@ def experiment_table(experiments: Iterable[Experiment]) -> Table:
 
 
 def reproduction_tables(made: Reproduction) -> Iterator[Table]:
-    """A table for each quantity of the summary that has rows and columns of numbers."""
-    for name, values in made.summary.items():
-        if name != INTERVAL and _is_table(values):
-            columns = list(dict.fromkeys(key for row in values.values() for key in row))
-            if len(columns) <= MOST_COLUMNS:
-                yield _table(f"{made.experiment.id}: {name}", values, columns)
+    """The numbers of the summary, a table for each quantity; how sure they are is in the files."""
+    yield from islice(_tables(made.experiment.id, made.summary), MOST_TABLES)
 
 
 def reproduction_lines(made: Reproduction) -> list[str]:
@@ -47,23 +46,41 @@ def reproduction_lines(made: Reproduction) -> list[str]:
     ]
 
 
-def _is_table(values: Any) -> bool:
-    if not isinstance(values, Mapping) or not values:
-        return False
-    rows = [row for row in values.values() if isinstance(row, Mapping)]
-    return len(rows) == len(values) and all(_is_number(cell) for row in rows for cell in row.values())
+def _tables(title: str, tree: Mapping[str, Any]) -> Iterator[Table]:
+    """What is rows of numbers in one table, or in one for each kind of columns; below, what lies deeper."""
+    shown = {name: value for name, value in tree.items() if name not in HIDDEN}
+    rows = {name: row for name, value in shown.items() if (row := _row(value))}
+    deeper = {name: value for name, value in shown.items() if name not in rows and isinstance(value, Mapping)}
+    groups: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
+    for name, row in rows.items():
+        groups.setdefault(tuple(row) if deeper else (), {})[name] = row
+    for group in groups.values():
+        yield _table(title, group)
+    for name, value in deeper.items():
+        yield from _tables(f"{title}: {name}" if title.count(":") == 0 else f"{title}, {name}", value)
 
 
-def _is_number(cell: Any) -> bool:
-    return cell is None or isinstance(cell, int | float)
+def _row(value: Any) -> Mapping[str, Any] | None:
+    """Numbers by key, or by place in a list; None if it is anything else."""
+    if isinstance(value, list):
+        value = {str(place): each for place, each in enumerate(value, start=1)}
+    numbers = isinstance(value, Mapping) and all(
+        each is None or isinstance(each, int | float) for each in value.values()
+    )
+    return value if numbers else None
 
 
-def _table(title: str, values: Mapping[str, Mapping[str, Any]], columns: list[str]) -> Table:
-    table = titled_table(title)
+def _table(title: str, rows: Mapping[str, Mapping[str, Any]]) -> Table:
+    every = list(dict.fromkeys(key for row in rows.values() for key in row))
+    last = len(every) - 1
+    # Of many columns some, evenly, the first and the last among them.
+    places = {round(last * number / (MOST_COLUMNS - 1)) for number in range(MOST_COLUMNS)}
+    columns = [every[place] for place in sorted(places)] if len(every) > MOST_COLUMNS else every
+    table = titled_table(title if columns == every else f"{title} ({len(columns)} of {len(every)} columns)")
     table.add_column("")
     for column in columns:
         table.add_column(column, justify="right")
-    for name, row in values.items():
+    for name, row in rows.items():
         table.add_row(Text(name), *(Text(_cell(row.get(column))) for column in columns))
     return table
 

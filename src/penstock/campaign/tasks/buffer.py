@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from pydantic import model_validator
 
@@ -61,4 +62,11 @@ def check(options: Buffer) -> None:
     check_division(options.partition, options.common)
 
 
-TASK = Task("buffer", Buffer, METRICS, LISTS, run, check)
+def of_command(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The command has one option for both ways to say how large it is."""
+    given = dict(options)
+    part = given.pop("part", None)
+    return given if part is None else {"capacity": f"{100.0 * part:.15g}%", **given}
+
+
+TASK = Task("buffer", Buffer, METRICS, LISTS, run, check, of_command)

@@ -6,7 +6,7 @@ from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.metrics.measure import Study
 from penstock.model.record import Name, Record
-from penstock.runs import _simulate as simulate_study
+from penstock.runs import run_study
 from penstock.sharing import find
 
 METRICS = (
@@ -26,6 +26,7 @@ METRICS = (
 )
 OF_BOUNDS = ("distance_to_bound", "bound_min_yield", "bound_interval")
 LISTS = ("yield", "completion", "stretch", "compute_done", "transferred")
+FIELDS = {name: "yield_" if name == "yield" else name for name in LISTS}  # of an application's result
 
 
 class Simulate(Record):
@@ -38,10 +39,9 @@ class Simulate(Record):
 def run(case: Case, options: Simulate) -> Values:
     """All metrics of one run; the compiled scenario and its bounds serve every policy."""
     study = case.once(f"study {options.bounds}", lambda: Study(case.scenario, options.bounds))
-    result = simulate_study(study, find(options.sharing), False, None)
-    rows = [application.to_dict() for application in result.applications]
-    metrics = values_of(result, METRICS) | ({} if options.bounds else dict.fromkeys(OF_BOUNDS))
-    return {**metrics, **{name: [row[name] for row in rows] for name in LISTS}}
+    result = run_study(study, find(options.sharing))
+    lists = {name: [getattr(each, field) for each in result.applications] for name, field in FIELDS.items()}
+    return {**values_of(result, METRICS), **({} if options.bounds else dict.fromkeys(OF_BOUNDS)), **lists}
 
 
 def check(options: Simulate) -> None:

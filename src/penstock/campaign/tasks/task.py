@@ -40,6 +40,10 @@ def _no_check(options: Any) -> None:
     pass
 
 
+def _as_given(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    return options
+
+
 @dataclass(frozen=True)
 class Task:
     """A named thing to do with a scenario. `run` gives the metrics, the lists, and the `seconds` of the engine."""
@@ -50,6 +54,7 @@ class Task:
     lists: tuple[str, ...]  # one number per application, kept where a campaign asks for it
     run: Callable[[Case, Any], Values]
     check: Callable[[Any], None] = _no_check  # refuses options; finds policies, which loads their kernels
+    of_command: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_given  # options as the command has them
 
     def metric(self, name: str) -> Metric | None:
         """The metric of that name."""
