@@ -57,6 +57,7 @@ RUN = {
     "bound_max_stretch": NUMBER,
     "bound_mean_stretch": NUMBER,
     "end": NUMBER,
+    "peak": NUMBER,
     "events": int,
     "seconds": NUMBER,
 }

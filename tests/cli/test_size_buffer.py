@@ -104,7 +104,7 @@ def test_a_changed_schedule_is_refused(penstock, site, folder):
         writer.writerows(rows)
     outcome = penstock("size-buffer", "site.yaml", "--verify", "plan.csv")
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-    assert outcome.err.startswith("penstock: plan.csv: at ") and " too much" in outcome.err
+    assert outcome.err.startswith("penstock: plan.csv: at ") and ": by " in outcome.err
     told = penstock("size-buffer", "site.yaml", "--verify", "plan.csv", "--json")
     assert told.code == 2
     violations = json.loads(told.out)["violations"]

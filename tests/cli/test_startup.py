@@ -1,6 +1,6 @@
 """Nobody waits for what is not used: promises about the start of a command.
 
-Times are the best of five, by the clock or, if less, in processor time: a busy machine makes a command wait for its
+Times are the best of some, by the clock or, if less, in processor time: a busy machine makes a command wait for its
 neighbours, and libraries that start threads use more processor time than a user waits.
 """
 
@@ -44,9 +44,12 @@ def test_help_takes_less_than_a_third_of_a_second():
 @pytest.mark.timing
 @pytest.mark.slow
 def test_a_later_simulate_takes_little_more_than_a_second(folder):
-    # On a slow machine, as a multiple of what the libraries take: nearly all of it is theirs.
-    libraries = best_of_five([sys.executable, "-c", LIBRARIES])
-    assert best_of_five(command("simulate", "jobs.yaml")) <= max(SECONDS, MULTIPLE * libraries)
+    # On a slow machine, as a multiple of what the libraries take: nearly all of it is theirs. In turns, so that whoever
+    # else uses the machine slows down both.
+    racers = [sys.executable, "-c", LIBRARIES], command("simulate", "jobs.yaml")
+    rounds = [[seconds(each)[0] for each in racers] for _ in range(8)]
+    libraries, ours = (min(times) for times in zip(*rounds[1:], strict=True))
+    assert ours <= max(SECONDS, MULTIPLE * libraries)
 
 
 @pytest.mark.parametrize(

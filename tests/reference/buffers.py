@@ -368,7 +368,7 @@ class Common:
     def settle(self, jobs: list[Job], now: float) -> bool:
         """Find it full at this instant, or not."""
         missing, pace = self.transition(jobs)
-        fills = not self.full and pace > 0 and missing <= pace * TOLERANCE * now
+        fills = not self.full and pace > 0 and missing <= pace * TOLERANCE * abs(now - jobs[0].begin)
         self.full |= fills
         return fills
 
@@ -417,6 +417,7 @@ class Job:
     common: Common
     phases: list[tuple[str, float]]
     until: float  # when the compute ends or it is released
+    begin: float  # the first release of all: instants are told apart by the time since then
     doing: str = "away"
     goal: float = 0.0  # the total at which the read or write under way ends
     horizon: float = 0.0  # the total at the end of the first read phase not yet started: no fetching beyond
@@ -536,7 +537,7 @@ class Job:
 
     def settle(self, now: float) -> bool:
         """Apply one thing that is due at this instant; whether there was one."""
-        slack = TOLERANCE * now
+        slack = TOLERANCE * abs(now - self.begin)
         if self.doing in ("away", "compute") and self.until <= now + slack:
             self.advance(now)
             return True
@@ -569,11 +570,13 @@ def simulate_greedy(document: Document, capacity: float, shares: Shares, common:
     limits, demands = limits_of(document), demands_of(document)
     together = Common(capacity * common if common else 0.0)
     jobs = []
+    begin = min(float(app.get("release") or 0.0) for app in document["applications"])
     for app in document["applications"]:
         part = shares[app["name"]] * (1.0 - common)
         phases = [(kind, float(amount)) for kind, amount in unroll(app["phases"]) if amount > 0]
         own = capacity * part if part else 0.0
-        jobs.append(Job(app["name"], caps_of(document, app), own, together, phases, float(app.get("release") or 0.0)))
+        released = float(app.get("release") or 0.0)
+        jobs.append(Job(app["name"], caps_of(document, app), own, together, phases, released, begin))
     now, contents = 0.0, []
     while True:
         while any([together.settle(jobs, now), *[job.settle(now) for job in jobs]]):

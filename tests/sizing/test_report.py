@@ -70,9 +70,9 @@ def test_long_proofs_are_cut_short() -> None:
 def test_pure_numbers_have_no_unit() -> None:
     found = sized(document(ONE_EACH, app("a", ("write", 12), bandwidth=4)), "dynamic")
     assert sizing_lines(found)[0].startswith("With 9 everybody ends")
-    assert violation_words(Violation("size", None, 3.0, 0.5), found.traffic).endswith("has room for: 0.5 too much")
+    assert violation_words(Violation("size", None, 3.0, 0.5), found.traffic).endswith("has room for: by 0.5")
     assert violation_words(Violation("share", "a", 3.0, 0.5), found.traffic) == (
-        "at 3 s 'a' holds more than its share: 0.5 too much"
+        "at 3 s 'a' holds more than its share: by 0.5"
     )
 
 

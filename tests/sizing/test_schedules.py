@@ -141,7 +141,7 @@ BAD = [
     (f"{HEADING}a,write,0,soon,1\n", "row 1: end is 'soon'; expected a number"),
     (f"{HEADING}a,write,0,1,\n", "row 1: bytes is ''; expected a number"),
     (f"{HEADING}a,write,0,1,nan\n", "row 1: bytes is 'nan'; expected a number"),
-    (f"{HEADING}a,write,2,1,1\n", "row 1: end is 1; it comes after start, 2"),
+    (f"{HEADING}a,write,2,1,1\n", "row 1: end is 1, but start is 2; the end is later"),
 ]
 
 
@@ -166,3 +166,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(InvalidOption, match=words):
             load_schedule(tmp_path / name, ("a",))
+
+
+def test_small_applications_are_not_excused_by_large_ones() -> None:
+    large = app("large", ("compute", 1.0), ("write", 1e15), bandwidth=1e12)
+    small = app("small", ("compute", 1.0), ("write", 5e7), bandwidth=1e8)
+    found = sized(document({"bandwidth": 1e11}, large, small), "static")
+    schedule, kept = found.schedule, found.schedule.application == 0
+    columns = {name: getattr(schedule, name)[kept] for name in ("application", "reading", "start", "end", "amount")}
+    broken = verify(replace(schedule, **columns), found.traffic, found.size, found.shares)
+    assert ("left", "small") in {(each.rule, each.application) for each in broken}

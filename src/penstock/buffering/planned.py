@@ -1,8 +1,8 @@
 """Planned: who is held up first, then the schedule of the smallest buffer, then who would be held up next (ours).
 
-With the smallest buffer nobody is ever held up but by rounding, and everybody ends as planned. Draining earlier than
-planned frees room and harms nobody, so output may run ahead of its plan. Input that is fetched earlier takes room, so
-only what is late, or waited for, may. With less than the smallest buffer the schedule is a guide.
+With the smallest buffer nobody who writes is held up but by rounding, and everybody ends as planned. Draining earlier
+than planned frees room and harms nobody, so output may run ahead of its plan. Input that is fetched earlier takes room,
+so only what is late, or waited for, may. With less than the smallest buffer the schedule is a guide.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ class Buffered:
     bound_max_stretch: float  # no strategy is better
     bound_mean_stretch: float
     end: float  # when everything had been drained
+    peak: float  # the most that was held at a time; above the capacity where late jobs overlap others' reused parts
     events: int
     seconds: float
     filling: Filling | None = None

@@ -68,6 +68,7 @@ def buffer(
         bound_max_stretch=least.max_stretch,
         bound_mean_stretch=least.mean_stretch,
         end=run.end,
+        peak=run.peak,
         events=run.events,
         seconds=run.seconds,
         filling=Filling(run.time, run.output, run.input) if timeline else None,

@@ -43,4 +43,5 @@ def script_of(scenario: Scenario, space: Floats, common: float) -> Script:
         write_cap=np.ascontiguousarray(caps[:, 1]),
         space=np.asarray(space, dtype=np.float64),
         common=common,
+        begin=min(application.release for application in scenario.applications),
     )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.errors import InvalidOption
+from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model import Scenario
 from penstock.sizing import Sizing, size_buffer
 from penstock.sizing.schedule import Schedule
@@ -18,6 +18,7 @@ from penstock.sizing.sizes import PARTITIONS, Progress, sized
 from penstock.sizing.traffic import Traffic
 
 T = TypeVar("T")
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,7 @@ def split(
 ) -> Split:
     """Divide a buffer by the smallest one of a partition; `common` of it is for everybody."""
     check_division(partition, common)
-    buffer = scenario.platform.burst_buffer
-    for name, share in ((buffer and buffer.shares) or {}).items():
-        if share > 1.0:
-            raise InvalidOption(
-                f"platform.burst_buffer.shares gives {name!r} {share:g}; a share is a part of the capacity, from 0 to 1"
-            )
+    _check_shares(scenario)
     all_of_it = 1.0 if partition == "dynamic" else 0.0
     return Split(scenario, size_buffer(scenario, partition, progress=progress), all_of_it if common is None else common)
 
@@ -99,3 +95,20 @@ def check_division(partition: str, common: float | None) -> None:
         raise InvalidOption(f"common is {common:g}; accepted is a part of the buffer, from 0 to 1")
     if partition == "dynamic" and common not in (None, 1.0):
         raise InvalidOption(f"common is {common:g}; with partition dynamic all of the buffer is common: leave it out")
+
+
+def _check_shares(scenario: Scenario) -> None:
+    """Refuse shares of the scenario's own that do not fit together; those that follow each other may."""
+    buffer = scenario.platform.burst_buffer
+    if buffer is None or not buffer.shares:
+        return
+    traffic = Traffic(scenario)
+    share = np.array([buffer.shares.get(name, 0.0) for name in traffic.names])
+    for begin in traffic.begin:
+        together = (traffic.begin <= begin) & (begin < traffic.end)
+        if share[together].sum() > 1.0 + _ROUNDING:
+            names = ", ".join(repr(name) for name, runs in zip(traffic.names, together, strict=True) if runs)
+            raise InvalidScenario(
+                f"platform.burst_buffer.shares add up to {share[together].sum():g} for {names}, which run together; "
+                "shares are parts of the capacity, at most 1 in all"
+            )

@@ -5,7 +5,8 @@ that a campaign that was interrupted or extended runs only what is missing.
 
     document   the YAML file                        source, plan   what it asks for, made exact
     units      a scenario and its missing plans     perform        from a unit to rows of results
-    executor   where units are performed            store          the directory of results
+    executor   where units are performed            chunks         as many at a time as are worth a message
+    store      the directory of results             results        what is in it, as columns
     runner     all of these together                statistics, summary    what the results say
 """
 

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from socket import gethostname
 
@@ -18,6 +17,7 @@ from penstock.campaign.executor import Perform
 from penstock.campaign.plan import Plan
 from penstock.campaign.tasks import find_task
 from penstock.campaign.units import Unit
+from penstock.campaign.versions import versions
 
 Identity = tuple[tuple[str, str], ...]
 SOURCES = "sources"
@@ -34,8 +34,7 @@ def identity() -> Identity:
     for path in sorted(folder.rglob("*.py")):
         pieces += [str(path.relative_to(folder)), path.read_bytes()]
     python = ".".join(platform.python_version_tuple()[:2])
-    versions = ((name, version(name)) for name in ("penstock", "numpy", "numba"))
-    return (("Python", python), *versions, (SOURCES, digest(*pieces)))
+    return (("Python", python), *versions(), (SOURCES, digest(*pieces)))
 
 
 class Call:

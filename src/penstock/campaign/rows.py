@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from itertools import chain
 from typing import Any
 
@@ -13,14 +12,10 @@ import pyarrow.parquet as pq
 from penstock.campaign.document import Campaign
 from penstock.campaign.perform import Row
 from penstock.campaign.tasks import find_task
+from penstock.campaign.versions import versions
 
 PROVENANCE = ("scenario_hash", "versions", "error", "reproducer")
 CLOCK = ("seconds", "elapsed")  # never the same twice, so they are kept apart from results
-
-
-def versions() -> str:
-    """What the numbers depend on besides the campaign."""
-    return ", ".join(f"{name} {version(name)}" for name in ("penstock", "numpy", "numba"))
 
 
 def schema_of(campaign: Campaign) -> Any:
@@ -35,7 +30,8 @@ def schema_of(campaign: Campaign) -> Any:
 
 def table_of(rows: Sequence[Row], schema: Any) -> Any:
     """A batch of rows; a metric that a run does not have is empty."""
-    plain = {"versions": [versions()] * len(rows)}
+    made_with = ", ".join(f"{name} {version}" for name, version in versions())
+    plain = {"versions": [made_with] * len(rows)}
     for name in ("key", *CLOCK, "scenario_hash", "error", "reproducer"):
         plain[name] = [getattr(row, name) for row in rows]
     columns = [plain[name] if name in plain else [row.metrics.get(name) for row in rows] for name in schema.names]

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.campaign.results import Floats, Ints, Results
-from penstock.campaign.statistics import Interval, Tally, mean_intervals, quantiles, tally
+from penstock.campaign.results import Ints, Results
+from penstock.campaign.statistics import Floats, Interval, Tally, mean_intervals, quantiles, tally
 from penstock.campaign.tasks import Metric
 from penstock.errors import InvalidOption
 from penstock.model.problems import near

@@ -152,7 +152,7 @@ def _verified(sizing: Sizing, file: Path, json: bool) -> None:
         if found:
             raise typer.Exit(2)
     elif found:
-        more = f"; {len(found) - 1:,} more like it" if len(found) > 1 else ""
+        more = f"; {len(found) - 1:,} more violations" if len(found) > 1 else ""
         raise InvalidOption(f"{file}: {violation_words(found[0], sizing.traffic)}{more}")
     else:
         say([f"OK: {file} keeps every rule. {sizing_words(sizing)}"])

@@ -15,7 +15,7 @@ from numba import types
 from penstock.engine.program import Floats, Ints
 
 AWAY, COMPUTING, READING, WRITING, OVER = range(5)
-NOW, TICK, COMMON_RATE, COMMON_USED = range(4)
+NOW, TICK, COMMON_RATE, COMMON_USED, PEAK = range(5)
 EVENTS, RECORDS, COMMON_FULL, WAITING, WRONG = range(5)
 
 
@@ -35,6 +35,7 @@ class Script(NamedTuple):
     write_cap: Floats  # m
     space: Floats  # m: its own part of the buffer
     common: float  # the part that anybody may use
+    begin: float  # the first release
 
 
 class Plan(NamedTuple):
@@ -93,7 +94,7 @@ class Contents(NamedTuple):
 _F = types.float64[::1]
 _I = types.int64[::1]
 _F2 = types.float64[:, ::1]
-SCRIPT = types.NamedTuple([_I, _I] + [_F] * 10 + [types.float64], Script)
+SCRIPT = types.NamedTuple([_I, _I] + [_F] * 10 + [types.float64] * 2, Script)
 PLAN = types.NamedTuple([_I, _F, _F, _F], Plan)
 TIER = types.NamedTuple([_I] * 4 + [_F] * 7 + [_I] + [_F] * 11 + [_I, _I, _I, _F, _I], TierState)
 CONTENTS = types.NamedTuple([_F, _F2, _F2], Contents)
@@ -127,7 +128,7 @@ def initial_tier(script: Script, plan: Plan) -> TierState:
         out_row=np.full(m, -1),
         in_row=np.full(m, -1),
         planned=plan.first[:-1].copy(),
-        clock=np.zeros(4),
+        clock=np.zeros(5),
         counts=np.array([0, 0, int(script.common == 0.0), 0, 0]),
         **{name: np.zeros(m) for name in (*_FROM_ZERO, *_FOR_SHARING)},
     )

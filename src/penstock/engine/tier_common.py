@@ -20,9 +20,8 @@ from penstock.engine.tier import (
     Script,
     TierState,
 )
-from penstock.engine.tier_rules import filling_of, held_by, is_full
+from penstock.engine.tier_rules import an_instant, filling_of, held_by, is_full
 from penstock.kernels import inlined, part
-from penstock.sharing.view import SAME
 
 
 @inlined
@@ -36,7 +35,7 @@ def settle_common(script: Script, state: TierState, now: float) -> None:
             used += max(0.0, held_by(state, k) - script.space[k])
     state.clock[COMMON_USED] = used
     growing = state.clock[COMMON_RATE]
-    if growing > 0.0 and script.common - used <= growing * SAME * now:
+    if growing > 0.0 and script.common - used <= growing * an_instant(script, now):
         state.counts[COMMON_FULL] = 1
     state.counts[WAITING] = 0
     for k in range(state.doing.size):

@@ -12,6 +12,7 @@ from penstock.engine.tier import (
     CONTENTS,
     EVENTS,
     NOW,
+    PEAK,
     PLAN,
     RECORDS,
     SCRIPT,
@@ -24,7 +25,7 @@ from penstock.engine.tier import (
     TierState,
 )
 from penstock.engine.tier_common import common_full_at, settle_common, share_freed
-from penstock.engine.tier_rules import ask, move, settle, soonest, take_rates
+from penstock.engine.tier_rules import ask, held_by, move, settle, soonest, take_rates
 from penstock.engine.tier_sharing import share_flows
 from penstock.kernels import inlined, kernel, part
 from penstock.sharing.policy import Decide
@@ -38,6 +39,11 @@ _F = types.float64[::1]
 
 @inlined
 def _record(state: TierState, contents: Contents, now: float) -> None:
+    """Keep what everybody holds, if there is room for it, and the most that all have held together."""
+    in_all = 0.0
+    for k in range(state.doing.size):
+        in_all += held_by(state, k)
+    state.clock[PEAK] = max(state.clock[PEAK], in_all)
     if contents.time.size > 0:
         slot = state.counts[RECORDS]
         state.counts[RECORDS] = slot + 1

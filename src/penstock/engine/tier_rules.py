@@ -29,6 +29,7 @@ from penstock.sharing.view import SAME
 
 # Of the bytes planned, and of the time: a flow that is less off its plan is on it.
 _BYTES, _TIME = 1e-12, 1e-14
+_LAST_DIGITS = 1e-15  # of a time: rounding
 
 
 @inlined
@@ -73,6 +74,12 @@ def advance(script: Script, state: TierState, k: int, now: float) -> None:
         state.next_read[k] = _seek(script, k, phase + 1, READING)
         if state.next_read[k] < script.first[k + 1]:
             state.horizon[k] = max(state.horizon[k], script.read[state.next_read[k]])
+
+
+@inlined
+def an_instant(script: Script, now: float) -> float:
+    """Seconds that count as nothing: of the time since the first release, lest late clocks swallow short phases."""
+    return SAME * abs(now - script.begin) + _LAST_DIGITS * now
 
 
 @inlined
@@ -139,7 +146,7 @@ def _phase_over(script: Script, state: TierState, k: int, now: float, slack: flo
 @inlined
 def settle(script: Script, state: TierState, k: int, now: float) -> bool:
     """Apply one thing that is due at this instant; whether there was one."""
-    slack = SAME * now
+    slack = an_instant(script, now)
     done = _phase_over(script, state, k, now, slack)
     if not done:
         held, shrinking = state.produced[k] - state.sent[k], state.sending[k] - state.producing[k]
@@ -296,7 +303,7 @@ def take_rates(script: Script, state: TierState, rates: Floats, k: int, now: flo
     # Who drains what is in his own part frees nothing of the common one.
     if state.beyond[k] == 1 and script.space[k] > 0.0:
         filling = filling_of(state, k)
-        if filling < 0.0 and held_by(state, k) - script.space[k] <= -filling * SAME * now:
+        if filling < 0.0 and held_by(state, k) - script.space[k] <= -filling * an_instant(script, now):
             state.beyond[k] = 0
 
 

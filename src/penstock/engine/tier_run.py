@@ -33,6 +33,7 @@ class TierRun:
     events: int
     seconds: float
     end: float  # when everything was drained
+    peak: float  # the most that all buffers held together
     time: Floats
     output: Floats
     input: Floats
@@ -81,7 +82,8 @@ def execute_tier(
     if status == tier_loop.REFUSED:
         raise PolicyError(_refused(strategy, now, flows, rates, int(state.counts[tier.WRONG]), names))
     parts = [np.concatenate(column) for column in zip(*kept, strict=True)] if record else list(contents)
-    return TierRun(state.completion, int(state.counts[tier.EVENTS]), seconds, now, *parts)
+    peak = float(state.clock[tier.PEAK])
+    return TierRun(state.completion, int(state.counts[tier.EVENTS]), seconds, now, peak, *parts)
 
 
 def _deciders(script: Script, strategy: Strategy | Sharing) -> tuple[Any, View, Any, float]:

@@ -103,7 +103,12 @@ def _bound_words(run: Buffered | Point) -> str:
 def _advice(run: Buffered, size: float, traffic: Traffic) -> list[str]:
     if run.max_stretch <= _NOBODY:
         return []
-    if run.max_stretch <= run.bound_max_stretch * (1.0 + _SETTLED):
+    if run.peak > run.capacity * (1.0 + _SETTLED):
+        lines = [
+            f"At its fullest this takes {_volume(run.peak, traffic)}, more than there is: who runs late overlaps with "
+            "those that were to have its bytes next, which fixed parts (P5) do not look at; --partition dynamic does."
+        ]
+    elif run.max_stretch <= run.bound_max_stretch * (1.0 + _SETTLED):
         lines = ["That is the best there is for this capacity."]
     else:
         lines = [f"Whether another strategy does better than {run.strategy}, --compare shows."]

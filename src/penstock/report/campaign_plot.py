@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from penstock.report.theme import COLOURS, FAINT, label, theme
+from penstock.report.theme import FAINT, label, look, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = 3
 _MOST_PANELS = 12
-_MARKERS = "osD^vP*X"
 
 
 def campaign_figure(entries: Sequence[Entry], x: str | None = None) -> Figure:
@@ -59,7 +58,7 @@ def _draw_lines(axes: Axes, entries: Sequence[Entry], plans: Sequence[str], x: s
         at = [entry.group[x] if numeric else places.index(entry.group[x]) for entry in own]
         order = sorted(range(len(own)), key=at.__getitem__)
         own, at = [own[i] for i in order], [at[i] for i in order]
-        colour, marker = _look(number)
+        colour, marker = look(number)
         axes.plot(at, [entry.mean.mean for entry in own], color=colour, marker=marker, markersize=4, label=label(plan))
         axes.fill_between(
             at,
@@ -78,7 +77,7 @@ def _draw_lines(axes: Axes, entries: Sequence[Entry], plans: Sequence[str], x: s
 def _draw_rows(axes: Axes, entries: Sequence[Entry], plans: Sequence[str]) -> None:
     for number, plan in enumerate(plans):
         for entry in (each for each in entries if each.plan == plan):
-            colour, marker = _look(number)
+            colour, marker = look(number)
             spread = [entry.quantiles[0.05], entry.quantiles[0.95]]
             axes.plot(spread, [number, number], color=colour, linewidth=1, alpha=0.6)
             if not math.isnan(entry.mean.low):
@@ -87,8 +86,3 @@ def _draw_rows(axes: Axes, entries: Sequence[Entry], plans: Sequence[str]) -> No
     axes.set_yticks(range(len(plans)), [label(plan) for plan in plans])
     axes.set_ylim(len(plans) - 0.5, -0.5)
     axes.set_xlabel(f"{label(entries[0].metric)} (thick: 95 % interval of the mean; thin: 5 % to 95 % of runs)")
-
-
-def _look(number: int) -> tuple[str, Any]:
-    """Colours repeat after a dozen; with the marker they do not before a hundred."""
-    return COLOURS[number % len(COLOURS)], _MARKERS[(number // len(COLOURS) + number) % len(_MARKERS)]

@@ -158,7 +158,7 @@ def violation_words(violation: Violation, traffic: Traffic) -> str:
     when = time_scale(max(map(abs, (*traffic.events[[0, -1]].tolist(), violation.time)))).show(violation.time)
     much = bytes_scale(traffic.limits, violation.excess).show(violation.excess)
     who = "" if violation.application is None else f"{violation.application!r} "
-    return f"at {when} {who}{RULES[violation.rule]}: {much} too much"
+    return f"at {when} {who}{RULES[violation.rule]}: by {much}"
 
 
 def bandwidth_table(curve: Curve, limits: Limits) -> Table:

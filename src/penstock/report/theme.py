@@ -29,6 +29,8 @@ COLOURS = (
     "#aabb22",
 )
 
+MARKERS = "osD^vP*X"
+
 _STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -60,6 +62,11 @@ def theme() -> Iterator[None]:
 
     with style.context(["default", _STYLE]):
         yield
+
+
+def look(number: int) -> tuple[str, str]:
+    """The colour and the marker of a line; colours repeat after a dozen, both together not before a hundred."""
+    return COLOURS[number % len(COLOURS)], MARKERS[(number // len(COLOURS) + number) % len(MARKERS)]
 
 
 def label(name: str, longest: int = 26) -> str:

@@ -1,8 +1,9 @@
 """The papers' evaluations, run again: each figure or table is an experiment, which is campaigns, numbers and a drawing.
 
 experiment    what an experiment is             catalogue    all of them, by id
-running       from an id to files               means        from results to numbers with intervals
-figures       the drawings they share           p1_… p5      the experiments, by paper
+running       from an id to files               means, bins  from results to numbers with intervals
+figures       the drawings they share           tables       the same for terminals
+p1_… p5       the experiments, by paper
 """
 
 from __future__ import annotations

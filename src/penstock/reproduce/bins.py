@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from penstock.campaign.statistics import mean_intervals
+from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.reproduce.experiment import Summary
-from penstock.reproduce.means import Floats, half_width
+from penstock.reproduce.means import half_width
 
 
 def by_bin(values: Floats, names: Sequence[str], bins: Sequence[str]) -> tuple[Summary, Summary]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from penstock.report.theme import COLOURS, FAINT, INK, label, theme
+from penstock.report.theme import FAINT, INK, label, look, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 Curves = Mapping[str, Mapping[str, Any]]  # name → x → number, or list of numbers
 Panels = Mapping[str, Curves]
 
-_MARKERS = "osD^vP*X"
 _GROUP = 0.76  # of the room between two places on the axis that boxes or bars of one place take
 
 
@@ -47,7 +46,7 @@ def lines(
         for name, curve in panels[title].items():
             keys = sorted((key for key, value in curve.items() if _there(value)), key=place.__getitem__)
             across = [place[key] for key in keys]
-            colour, marker = _look(names.index(name))
+            colour, marker = look(names.index(name))
             shape: dict[str, Any] = {"marker": marker, "markersize": 3.5} if markers else {}
             axes.plot(across, [curve[key] for key in keys], color=colour, linewidth=1.4, label=label(name), **shape)
             if bands:
@@ -74,7 +73,7 @@ def boxes(panels: Panels, quantiles: Panels, *, x: str, y: str | Sequence[str], 
     def draw(axes: Axes, title: str) -> None:
         keys = _keys(panels[title].values())
         for number, name in enumerate(names):
-            colour, marker = _look(number)
+            colour, marker = look(number)
             shift = (number - (len(names) - 1) / 2) * step
             across = [place + shift for place, key in enumerate(keys)]
             means = [panels[title][name].get(key, math.nan) for key in keys]
@@ -115,7 +114,7 @@ def bars(
                 0.92 * step,
                 yerr=[_width(widths, title, name, key) for key in keys] if widths else None,
                 error_kw={"elinewidth": 0.8, "ecolor": INK},
-                color=_look(number)[0],
+                color=look(number)[0],
                 label=label(name),
             )
         _spread(axes, keys)
@@ -224,7 +223,3 @@ def _width(widths: Panels | None, title: str, name: str, key: str) -> float:
 
 def _there(value: Any) -> bool:
     return value is not None and math.isfinite(value)
-
-
-def _look(number: int) -> tuple[str, str]:
-    return COLOURS[number % len(COLOURS)], _MARKERS[number % len(_MARKERS)]

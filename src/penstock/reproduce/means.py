@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.campaign import Results
-from penstock.campaign.statistics import Interval, mean_intervals
+from penstock.campaign.statistics import Floats, Interval, mean_intervals
 from penstock.reproduce.experiment import Summary
-
-Floats = NDArray[np.float64]
 
 BOX = (0.1, 0.25, 0.5, 0.75, 0.9)  # of the box plots in P1
 

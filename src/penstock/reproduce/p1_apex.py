@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import mean_intervals
+from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.reproduce.experiment import TABLE, Experiment, Settings, Summary
 from penstock.reproduce.figures import lines
-from penstock.reproduce.means import Floats, half_width
+from penstock.reproduce.means import half_width
 from penstock.reproduce.p1_synthetic import STRATEGIES
 from penstock.workloads.apex import WINDOWS
 from penstock.workloads.apex_table import Table, read_table

@@ -8,10 +8,10 @@ import numpy as np
 
 from penstock.campaign import Results
 from penstock.campaign.results import Ints
-from penstock.campaign.statistics import mean_intervals
+from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.reproduce.experiment import Experiment, Summary
 from penstock.reproduce.figures import lines
-from penstock.reproduce.means import Floats, half_width, instances
+from penstock.reproduce.means import half_width, instances
 from penstock.reproduce.p1_synthetic import synthetic
 from penstock.workloads.synthetic import shapes
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import mean_intervals
+from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.reproduce.bins import by_bin, counts
 from penstock.reproduce.experiment import Experiment, Settings, Summary
 from penstock.reproduce.figures import lines
-from penstock.reproduce.means import Floats, half_width, instances, matrix
+from penstock.reproduce.means import half_width, instances, matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import mean_intervals
+from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.report.theme import COLOURS, COMPUTE, FAINT, INK, WAITING, theme
 from penstock.reproduce.bins import by_bin, counts, overall
 from penstock.reproduce.experiment import Experiment, Settings, Summary
 from penstock.reproduce.figures import lines
-from penstock.reproduce.means import Floats, instances
+from penstock.reproduce.means import instances
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

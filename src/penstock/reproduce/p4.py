@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
+from penstock.campaign.statistics import Floats
 from penstock.reproduce.bins import by_bin, counts, in_order, overall
 from penstock.reproduce.experiment import PROFILES, Experiment, Settings, Summary
 from penstock.reproduce.figures import boxes, lines
-from penstock.reproduce.means import Floats, box
+from penstock.reproduce.means import box
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

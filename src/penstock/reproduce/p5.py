@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import mean_intervals
+from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.reproduce.experiment import Experiment, Settings, Summary
 from penstock.reproduce.figures import bars, lines
-from penstock.reproduce.means import Floats, half_width, instances, matrix
+from penstock.reproduce.means import half_width, instances, matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,6 +7,7 @@ import numpy as np
 from penstock.sizing.both_ways import Held, Program
 from penstock.sizing.solvers import interior
 
+_DUST = 1e-7  # of the size: what the solver leaves where nothing should be
 _ROOM = 1e-9  # of the size: an interior point method cannot move where only one point is left
 
 
@@ -19,4 +20,5 @@ def most_even(program: Program, found: Held) -> Held:
     squared[program.share] = 2.0
     solved = interior(np.zeros(columns), rows[:, :columns], limit, squared)
     even = program.read(np.append(solved.x * found.size, found.size), found.prices, found.proved)
-    return even._replace(shares=np.where(even.shares > 1e-9 * found.size, even.shares, 0.0))
+    busy = np.bincount(program.traffic.owner, minlength=even.shares.size) > 0
+    return even._replace(shares=np.where(busy & (even.shares > _DUST * found.size), even.shares, 0.0))

@@ -58,7 +58,9 @@ def load_schedule(path: str | Path, names: Sequence[str]) -> Schedule:
     turned = np.flatnonzero(start >= end)
     if turned.size:
         row = int(turned[0])
-        raise InvalidOption(f"{path}: row {row + 1}: end is {end[row]:g}; it comes after start, {start[row]:g}")
+        raise InvalidOption(
+            f"{path}: row {row + 1}: end is {end[row]:g}, but start is {start[row]:g}; the end is later"
+        )
     return Schedule(
         tuple(names),
         np.array(application, dtype=np.int64),

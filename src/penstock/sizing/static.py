@@ -58,7 +58,7 @@ def _running_together(way: Way) -> Floats:
     return rows.astype(np.float64)
 
 
-def _rows(m: int, together: Floats, cuts: list[Cut]) -> tuple[Floats, Floats]:
+def _rows(together: Floats, cuts: list[Cut]) -> tuple[Floats, Floats]:
     """All that shares and size must keep: rows·(S_1, …, S_m, S) ≤ limit."""
     rows = np.hstack([together, np.full((together.shape[0], 1), -1.0)])
     limit = np.zeros(together.shape[0])
@@ -70,7 +70,7 @@ def _rows(m: int, together: Floats, cuts: list[Cut]) -> tuple[Floats, Floats]:
 
 def _least_size(m: int, together: Floats, cuts: list[Cut]) -> tuple[float, Floats]:
     """The smallest size that keeps all cuts, and how much each cut weighs in that."""
-    rows, limit = _rows(m, together, cuts)
+    rows, limit = _rows(together, cuts)
     unit = float(np.abs(limit).max(initial=0.0)) or 1.0
     cost = np.zeros(m + 1)
     cost[m] = 1.0
@@ -81,7 +81,7 @@ def _least_size(m: int, together: Floats, cuts: list[Cut]) -> tuple[float, Float
 def _most_even(size: float, together: Floats, cuts: list[Cut]) -> Floats:
     """The shares with the least Σ S_k² that keep all cuts at this size."""
     m = together.shape[1]
-    rows, limit = _rows(m, together, cuts)
+    rows, limit = _rows(together, cuts)
     unit = size or 1.0
     at_least = np.vstack([-rows[:, :m], np.eye(m)])
     amount = np.concatenate([-(limit - rows[:, m] * size) / unit, np.zeros(m)])
