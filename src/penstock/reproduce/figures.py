@@ -49,14 +49,12 @@ def lines(
             colour, marker = look(names.index(name))
             shape: dict[str, Any] = {"marker": marker, "markersize": 3.5} if markers else {}
             axes.plot(across, [curve[key] for key in keys], color=colour, linewidth=1.4, label=label(name), **shape)
-            if bands:
-                ends = [bands[title][name][key] for key in keys]
-            else:
-                off = [_width(widths, title, name, key) for key in keys]
-                ends = [(curve[key] - each, curve[key] + each) for key, each in zip(keys, off, strict=True)]
-            axes.fill_between(
-                across, [low for low, _ in ends], [high for _, high in ends], color=colour, alpha=0.18, linewidth=0
-            )
+            ends = [
+                bands[title][name][key] if bands else _around(curve[key], _width(widths, title, name, key))
+                for key in keys
+            ]
+            low, high = [each[0] for each in ends], [each[1] for each in ends]
+            axes.fill_between(across, low, high, color=colour, alpha=0.18, linewidth=0)
         if log:
             axes.set_yscale("log")
         if at is not None:
@@ -155,13 +153,18 @@ def _figure(
             axes.set_axisbelow(True)
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
-        handles: dict[str, Any] = {}
-        for axes in grid:
-            for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-                handles.setdefault(name, handle)
-        if len(handles) > 1:
-            figure.legend(handles.values(), handles.keys(), loc="outside right upper")
+        _legend(figure)
         return figure
+
+
+def _legend(figure: Figure) -> None:
+    """One for all panels, if there is anything to tell apart."""
+    handles: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    if len(handles) > 1:
+        figure.legend(handles.values(), handles.keys(), loc="outside right upper")
 
 
 def _box(axes: Axes, place: float, quantiles: Sequence[float], width: float, colour: str) -> None:
@@ -214,6 +217,10 @@ def _all_keys(panels: Panels) -> list[str]:
 
 def _names(panels: Panels) -> list[str]:
     return list(dict.fromkeys(name for curves in panels.values() for name in curves))
+
+
+def _around(value: float, width: float) -> tuple[float, float]:
+    return value - width, value + width
 
 
 def _width(widths: Panels | None, title: str, name: str, key: str) -> float:
