@@ -116,15 +116,28 @@ def test_every_policy_has_a_page_with_its_source_and_picture(name: str) -> None:
     assert f"({name}.md)" in (DOCS / "policies" / "index.md").read_text()
 
 
+def section_of(text: str, heading: str) -> str:
+    """What a page has under a heading, up to the next of the same rank."""
+    assert f"\n{heading}\n" in text
+    rank = heading.partition(" ")[0]
+    return text.split(f"\n{heading}\n")[1].split(f"\n{rank} ", maxsplit=1)[0]
+
+
+def missing_options(command: Any, section: str) -> list[str]:
+    shown = [each for each in command.params if each.param_type_name == "option" and not getattr(each, "hidden", False)]
+    return [
+        each.name for each in shown if each.name != "help" and not any(f"`{option}" in section for option in each.opts)
+    ]
+
+
 def test_every_command_and_option_is_on_the_page_of_commands() -> None:
     text = (DOCS / "commands.md").read_text()
     for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
-        assert f"\n## {name}\n" in text
-        section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        for parameter in command.params:
-            hidden = getattr(parameter, "hidden", False)
-            if parameter.param_type_name == "option" and not hidden and parameter.name != "help":
-                assert any(f"`{option}" in section for option in parameter.opts), (name, parameter.name)
+        section = section_of(text, f"## {name}")
+        assert missing_options(command, section) == [], name
+        for below, part in getattr(command, "commands", {}).items():
+            own = section if part.hidden else section_of(section, f"### {name} {below}")
+            assert missing_options(part, own) == [], (name, below)
 
 
 def test_every_key_of_a_result_is_on_the_page_of_commands() -> None:
