@@ -11,7 +11,7 @@ from pytest import approx
 from penstock import generate, pack
 from penstock.campaign import read_results
 from penstock.reproduce import Settings, find
-from penstock.reproduce.p3_packs import ALPHAS, BY_ALPHA, FIRST_FIT, ONE, ONE_LONGEST, PARTS, PLANS, _table
+from penstock.reproduce.p3_packs import ALPHAS, BY_ALPHA, FIRST_FIT, ONE, ONE_LONGEST, PARTS, PLANS
 
 QUANTITIES = {
     "P3.fig10": "makespan_ratio",
@@ -90,7 +90,7 @@ def test_figure_15(run):
 
 def test_stretch_does_not_depend_on_the_number_of_io_nodes(run, shared):
     run("P3.fig15")
-    stretch = _table(read_results(shared / "runs" / "P3-packs"), "mean_pack_max_stretch")
+    stretch = read_results(shared / "runs" / "P3-packs").matrix("mean_pack_max_stretch")
     assert stretch.shape == (2 * len(ALPHAS), 6)
     assert stretch[:, :3] == approx(np.repeat(stretch[:, :1], 3, axis=1))
     assert stretch[:, 3:] == approx(np.repeat(stretch[:, 3:4], 3, axis=1))
