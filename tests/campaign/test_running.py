@@ -188,6 +188,24 @@ def test_a_damaged_file_costs_only_its_own_runs(tmp_path):
     assert run_campaign(small(workloads=[SMALL["workloads"][0] | {"seeds": "1-5"}]), folder, workers=1).ran == 12
 
 
+def test_with_all_files_damaged_everything_is_missing(tmp_path):
+    run_campaign(small(), tmp_path, workers=1)
+    for part in Store(tmp_path).parts():
+        part.write_bytes(b"PAR1 is how it begins")
+    results = read_results(tmp_path)
+    assert (results.status()["missing"], results.failures()) == (12, [])
+    assert run_campaign(small(), tmp_path, workers=1).ran == 12
+
+
+@pytest.mark.parametrize("lose", [Path.unlink, lambda path: path.write_bytes(b"nothing like Parquet")])
+def test_the_list_of_runs_is_mended(tmp_path, lose):
+    run_campaign(small(), tmp_path, workers=1)
+    lose(tmp_path / "asked.parquet")
+    with pytest.raises(InvalidOption, match="another campaign, 'small'"):
+        run_campaign(small(name="other"), tmp_path, workers=1)
+    assert run_campaign(small(), tmp_path, workers=1).before == 12
+
+
 def test_many_small_files_become_one(tmp_path, monkeypatch):
     monkeypatch.setattr("penstock.campaign.runner.WRITE_ROWS", 1)
     campaign = small(workloads=[{"generate": "chains", "set": {"m": 2}, "seeds": f"1-{MOST_PARTS + 6}"}])

@@ -226,7 +226,7 @@ def write_results(store: Store) -> None:
 def _found(store: Store) -> Any:
     tables = list(store.found())
     if not tables:
-        return pa.table({"key": pa.array([], pa.string()), "error": pa.array([], pa.string())})
+        return pa.table({name: pa.array([], pa.string()) for name in ("key", *PROVENANCE)})
     return pa.concat_tables(tables, promote_options="default")
 
 

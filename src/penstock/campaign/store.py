@@ -17,12 +17,13 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from penstock.campaign.canonical import canonical
 from penstock.campaign.document import Campaign
@@ -162,16 +163,24 @@ class Store:
 
     def check(self, name: str) -> None:
         """Refuse a directory that is not this campaign's."""
-        if self.exists:
-            owner = self.about()["name"]
-            if owner != name:
-                raise InvalidOption(
-                    f"{self.folder} holds the results of another campaign, {owner!r}; give {name!r} a directory of its "
-                    "own"
-                )
+        owner = self._owner()
+        if owner not in (None, name):
+            raise InvalidOption(
+                f"{self.folder} holds the results of another campaign, {owner!r}; give {name!r} a directory of its own"
+            )
         # A start that was killed may have left the folder of runs, the lock and a draft.
-        elif any(path.name != RUNS and not path.name.startswith(".") for path in self._entries()):
+        if owner is None and any(path.name != RUNS and not path.name.startswith(".") for path in self._entries()):
             raise InvalidOption(f"{self.folder} is not empty and holds no campaign; give an empty or a new directory")
+
+    def _owner(self) -> str | None:
+        """Whose directory it is; where `asked.parquet` is lost, or cannot be read, the campaign file says so."""
+        with suppress(InvalidOption):
+            return str(self.about()["name"])
+        try:
+            document = yaml.safe_load((self.folder / FILE).read_text())
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            return None
+        return str(document["name"]) if isinstance(document, dict) and "name" in document else None
 
     def _entries(self) -> list[Path]:
         if not self.folder.exists():
