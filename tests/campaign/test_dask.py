@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from campaign.small import small, with_policy
-from penstock.campaign import elsewhere, far, feeding, read_results, run_campaign
+from penstock.campaign import chunks, elsewhere, far, feeding, read_results, run_campaign
 from penstock.campaign.dask import Dask
 from penstock.campaign.executor import Lost, executor
 from penstock.campaign.perform import perform
@@ -85,7 +85,7 @@ def test_closing_ends_all_work_and_units_are_drawn_as_needed(cluster, on, monkey
     for _ in range(20):
         next(outcomes)
     outcomes.close()
-    assert next(drawn) <= 20 + 2 * feeding.AHEAD * 2 + 2
+    assert next(drawn) <= 20 + 2 * chunks.AHEAD * 2 + 2
     assert place.words == f"2 workers at {cluster.scheduler_address}"
     end = 100
     while cluster.scheduler.tasks and end:

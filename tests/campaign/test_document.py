@@ -183,3 +183,17 @@ def test_from_document_keeps_a_file_that_can_be_loaded_again(tmp_path):
     campaign = Campaign.from_document(SMALL)
     (tmp_path / "again.yaml").write_text(campaign.text)
     assert keys(load_campaign(tmp_path / "again.yaml")) == keys(campaign)
+
+
+def test_workloads_that_results_could_not_tell_apart_are_refused(tmp_path):
+    (tmp_path / "more").mkdir()
+    for place, volume in (("jobs.yaml", 1), ("more/jobs.yaml", 2)):
+        jobs = f"applications: [{{name: a, phases: [{{write: {volume}}}]}}]"
+        (tmp_path / place).write_text(f"version: 1\nplatform: {{bandwidth: 1}}\n{jobs}\n")
+    one, other = {"scenario": "jobs.yaml"}, {"scenario": "more/jobs.yaml"}
+    examples = [{"generate": f"example-{number}", "set": {"m": 12, "epsilon": 0.01}, "label": "a"} for number in (3, 6)]
+    for workloads in (examples, [one, other]):
+        with pytest.raises(PenstockError, match="give each a 'label' of its own"):
+            small(tmp_path, workloads=workloads)
+    assert small(tmp_path, workloads=[one, one]).size == 4
+    assert small(tmp_path, workloads=[one | {"label": "first"}, other]).size == 4

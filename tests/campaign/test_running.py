@@ -14,7 +14,9 @@ import pytest
 from campaign.small import SMALL, small, with_policy
 from penstock import generate, simulate
 from penstock.campaign import merge, read_results, run_campaign, summarise
+from penstock.campaign.chunks import AHEAD, Chunk, Chunks
 from penstock.campaign.store import MOST_PARTS, Store
+from penstock.campaign.units import Keys, asked, units
 from penstock.errors import InvalidOption
 
 
@@ -302,3 +304,16 @@ def test_merged_campaigns_of_different_tasks(tmp_path):
     assert whole.plans == ("fair-share", "list-fifo", "pack(sensitivity=1)", "pack(sensitivity=inf)")
     assert {path.name for path in (tmp_path / "c").glob("*.yaml")} == {"campaign.yaml", "campaign-2.yaml"}
     assert {entry.metric for entry in summarise(whole)} == {"makespan"}
+
+
+def test_workers_share_the_plans_of_one_scenario_and_a_long_unit_keeps_nobody_waiting():
+    many = [f"periodic-greedy-yield(delta={number})" for number in range(1, 41)]
+    campaign = small(workloads=[SMALL["workloads"][0] | {"set": {"m": 2}, "seeds": "1"}], plans=many)
+    work = list(units(campaign, Keys(campaign), ()))
+    assert [len(unit.runs) for unit in work] == [16, 16, 8]
+    assert {run.key for unit in work for run in unit.runs} == {each.run.key for each in asked(campaign, Keys(campaign))}
+    chunks = Chunks(iter(work), 0.1, 64)
+    assert chunks.ahead == AHEAD
+    for _ in range(10):
+        chunks.learn(Chunk(tuple(work[:1])), 10.0)
+    assert (chunks.ahead, len(chunks.draw().units)) == (1, 1)

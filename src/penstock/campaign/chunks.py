@@ -8,6 +8,8 @@ from itertools import islice
 
 from penstock.campaign.units import Unit
 
+AHEAD = 2  # chunks that a worker has, so that it need not wait for the next
+LONG = 1.0  # seconds of a unit: against these a wait for the next is nothing, and others may be free earlier
 _SLOWNESS = 0.7  # of learning, since units differ
 
 
@@ -35,6 +37,11 @@ class Chunks:
         size = max(1, min(self._most, int(self._seconds / self._unit_seconds)))
         units = tuple(islice(self._units, size))
         return Chunk(units) if units else None
+
+    @property
+    def ahead(self) -> int:
+        """How many chunks a worker should have at a time."""
+        return 1 if self._unit_seconds > LONG else AHEAD
 
     def learn(self, chunk: Chunk, seconds: float) -> None:
         """How long a chunk took."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from penstock.campaign.canonical import canonical
 from penstock.campaign.grid import as_list, points
 from penstock.campaign.named_files import full_path
 from penstock.campaign.plan import Plan, plans_of
@@ -137,6 +138,7 @@ def _campaign(content: object, folder: Path, locate: Locate, text: str) -> Campa
     workloads = tuple(
         _workload(entry, known, folder, locate, ("workloads", index)) for index, entry in enumerate(document.workloads)
     )
+    _check_labels(workloads, locate)
     metrics, keep = _metrics(document.metrics, plans, locate)
     return Campaign(document.name, workloads, plans, metrics, keep, text)
 
@@ -148,6 +150,17 @@ def _check_size(document: CampaignDocument, plans: int, locate: Locate) -> None:
     size = plans * sum(prod(map(len, each)) for each in axes)
     if size > MOST_RUNS:
         raise InvalidScenario(f"{locate(())}: the campaign has {size:,} runs; at most {MOST_RUNS:,}")
+
+
+def _check_labels(workloads: Iterable[Workload], locate: Locate) -> None:
+    """Refuse workloads that nobody could tell apart in the results."""
+    seen: dict[tuple[str, str], str] = {}
+    for index, workload in enumerate(workloads):
+        for source in workload.sources:
+            shown = source.label, canonical(source.parameters)
+            if seen.setdefault(shown, source.identity) != source.identity:
+                text = f"is called {source.label!r} as another one is; give each a 'label' of its own"
+                refuse(locate, ("workloads", index), text)
 
 
 def _workload(

@@ -27,7 +27,6 @@ from penstock.errors import InvalidOption
 
 CHUNK_SECONDS = 0.5  # of work in a chunk: a hundred times what Dask and the network take for it
 MOST_IN_CHUNK = 256
-AHEAD = 2  # chunks for each worker, so that it need not wait for the next
 CONNECT_SECONDS = 10
 TICK = 1.0  # seconds between looks at the workers
 
@@ -85,7 +84,7 @@ class Feeder:
 
     def _feed(self) -> None:
         # Also where there are no workers yet: a scheduler may ask for some when it has work.
-        while len(self._under_way) < AHEAD * max(1, self._workers) and (chunk := self._next_chunk()):
+        while len(self._under_way) < self._chunks.ahead * max(1, self._workers) and (chunk := self._next_chunk()):
             key = next(self._names)
             message = pickle.dumps(Call(self._perform, chunk.units, identity()))
             future = self._client.submit(pickle.loads, message, key=key)

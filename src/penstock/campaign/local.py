@@ -29,7 +29,6 @@ from penstock.errors import InvalidOption
 
 CHUNK_SECONDS = 0.1  # of work in a message: far more than the message costs, little to wait for or to lose
 MOST_IN_CHUNK = 64
-AHEAD = 2  # chunks that a worker has, so that it need not wait while the parent writes
 
 _fork = multiprocessing.get_context("fork")
 
@@ -121,9 +120,10 @@ class _Work:
 
 def _fed(workers: list[Worker], work: _Work) -> list[Worker]:
     """Those who have work, after new work was given out; round by round, so that the last units are spread."""
-    for _ in range(AHEAD):
+    ahead = work.chunks.ahead
+    for _ in range(ahead):
         for worker in workers:
-            if len(worker.chunks) < AHEAD and (chunk := work.next_chunk()):
+            if len(worker.chunks) < ahead and (chunk := work.next_chunk()):
                 worker.give(chunk)
     return [worker for worker in workers if worker.chunks]
 

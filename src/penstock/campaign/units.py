@@ -1,7 +1,8 @@
 """From a campaign to its runs, and to units of work: a scenario with the plans that are still missing for it.
 
-A unit makes its scenario once for all of its plans. Units come seed by seed through all workloads, so that what has
-been finished at any time is a fair sample of the whole, and so is the time it took.
+A unit makes its scenario once for all of its plans; where there are many of them, several workers share them. Units
+come seed by seed through all workloads, so that what has been finished at any time is a fair sample of the whole, and
+so is the time it took.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from penstock.campaign.canonical import digest
 from penstock.campaign.document import Campaign
 from penstock.campaign.plan import Plan
 from penstock.campaign.source import Source
+
+MOST_RUNS = 16  # of a unit: enough for the making of a scenario to count for little
 
 
 class Run(NamedTuple):
@@ -74,6 +77,6 @@ def units(campaign: Campaign, keys: Keys, done: Collection[str]) -> Iterator[Uni
                 seed = workload.seeds[place]
                 for source in workload.sources:
                     left = [run for run in keys.runs(source, seed) if run.key not in done and run.key not in begun]
-                    if left:
-                        begun.update(run.key for run in left)
-                        yield Unit(source, seed, tuple(left), campaign.keep)
+                    begun.update(run.key for run in left)
+                    for first in range(0, len(left), MOST_RUNS):
+                        yield Unit(source, seed, tuple(left[first : first + MOST_RUNS]), campaign.keep)

@@ -1,4 +1,7 @@
-"""Progress on the error stream of a terminal, shown only once a command has taken longer than a second."""
+"""Progress on the error stream, shown only once a command has taken longer than a second.
+
+A terminal gets a bar. A file, as the log of a batch job, gets a line now and then.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATIENCE = 1.0
+BETWEEN_LINES = 30.0  # seconds
 
 
 class Meter:
@@ -19,6 +23,7 @@ class Meter:
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._bar: Progress | None = None
+        self._last_line = self._started
 
     def __enter__(self) -> Self:
         return self
@@ -31,12 +36,21 @@ class Meter:
 
     def show(self, what: str, fraction: float | None = None, detail: str = "") -> None:
         """Say what is being done and how far it is."""
+        if not sys.stderr.isatty():
+            self._write_line(what, fraction, detail)
+            return
         if self._bar is None:
-            if time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty():
+            if time.monotonic() - self._started < PATIENCE:
                 return
             self._bar = _bar()
         total = None if fraction is None else 1.0
         self._bar.update(self._bar.task_ids[0], description=what, total=total, completed=fraction or 0.0, detail=detail)
+
+    def _write_line(self, what: str, fraction: float | None, detail: str) -> None:
+        if time.monotonic() - self._last_line >= BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            far = "" if fraction is None else f"{fraction:.0%}"
+            print(f"penstock: {', '.join(filter(None, (what, far, detail)))}", file=sys.stderr, flush=True)
 
 
 def _bar() -> Progress:

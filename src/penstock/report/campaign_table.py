@@ -81,7 +81,8 @@ def against_cells(entry: Entry, show: Show) -> list[str]:
     if versus is None:
         return ["", "", "", "reference"]
     counts = "/".join(f"{count:,}" for count in versus.tally)
-    return [*interval_cells(versus.difference, show, "+"), counts, versus.verdict or "one pair"]
+    verdict = versus.verdict or ("one pair" if any(versus.tally) else "no pair")
+    return [*interval_cells(versus.difference, show, "+"), counts, verdict]
 
 
 def range_words(entry: Entry, show: Show) -> str:

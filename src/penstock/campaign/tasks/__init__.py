@@ -27,6 +27,6 @@ def find_task(name: object) -> Task:
     1
     """
     if not isinstance(name, str) or name not in TASKS:
-        raise InvalidOption(f"no task named {name!r}{near(name, TASKS)}; known: {', '.join(TASKS)}")
+        raise InvalidOption(f"no task named {name!r}{near(name, TASKS) or ';'} known: {', '.join(TASKS)}")
     task: Task = import_module(f"penstock.campaign.tasks.{TASKS[name]}").TASK
     return task
