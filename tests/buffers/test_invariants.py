@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock import Scenario, simulate
+from penstock import Scenario, generate, simulate
 from penstock.buffering import NAMES
 from penstock.buffers import Buffered, buffer
 from penstock.buffers.split import split
@@ -201,6 +201,17 @@ def test_with_enough_of_a_buffer_the_plan_holds_nobody_up(
     divided = split(scenario, partition)
     found = buffer(scenario, factor * divided.size, split=divided, strategy="planned")
     assert found.stretch == pytest.approx([1.0] * len(found.names), abs=grain(found, document))
+
+
+@pytest.mark.parametrize(("mtbf", "load", "seed", "part"), [(50, 0.8, 6, 1.0), (25, 0.8, 3, 1.0), (25, 0.2, 7, 1.25)])
+def test_flows_do_not_take_turns_at_being_ahead_of_the_plan(mtbf: int, load: float, seed: int, part: float) -> None:
+    scenario = generate("checkpoints", seed, mtbf=mtbf, load=load)
+    divided = split(scenario, "static")
+    planned, fair = (
+        buffer(scenario, part * divided.size, split=divided, strategy=name) for name in ("planned", "fair")
+    )
+    assert planned.max_stretch == pytest.approx(1.0, abs=1e-6)
+    assert planned.events < 10 * fair.events
 
 
 @st.composite

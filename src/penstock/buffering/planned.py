@@ -1,8 +1,9 @@
 """Planned: who is held up first, then the schedule of the smallest buffer, then who would be held up next (ours).
 
 With the smallest buffer nobody who writes is held up but by rounding, and everybody ends as planned. Draining earlier
-than planned frees room and harms nobody, so output may run ahead of its plan. Input that is fetched earlier takes room,
-so only what is late, or waited for, may. With less than the smallest buffer the schedule is a guide.
+than planned frees room and harms nobody, so output may run ahead of its plan. It keeps the planned rate then: would it
+wait for its plan, two flows could take turns at being ahead, a thousand times a second. Input that is fetched earlier
+takes room, so only what is late, or waited for, may. With less than the smallest buffer the schedule is a guide.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def planned(flows: Flows, rates: Floats) -> None:
     into, out, both = left_of(flows, rates)
     for row in range(rates.size):
         reading = flows.reading[row] == 1
-        if rates[row] == 0.0 and flows.lag[row] >= 0.0:
+        if rates[row] == 0.0 and (flows.lag[row] >= 0.0 or not reading):
             rate = min(flows.planned[row], flows.cap[row], both, into if reading else out)
             if flows.under[row] >= 0:
                 rate = min(rate, rates[flows.under[row]])
