@@ -190,6 +190,28 @@ def test_a_damaged_file_costs_only_its_own_runs(tmp_path):
     assert run_campaign(small(workloads=[SMALL["workloads"][0] | {"seeds": "1-5"}]), folder, workers=1).ran == 12
 
 
+def test_a_file_that_is_damaged_anywhere_is_damaged(tmp_path):
+    run_campaign(small(metrics=["makespan", "completion"]), tmp_path, workers=1)
+    [part] = Store(tmp_path).parts()
+    column = pq.ParquetFile(part).metadata.row_group(0).column(pq.read_schema(part).names.index("completion"))
+    content = bytearray(part.read_bytes())
+    content[column.data_page_offset : column.data_page_offset + 8] = b"\xff" * 8
+    part.write_bytes(content)
+    assert read_results(tmp_path).status()["damaged"] == [str(part)]
+    assert run_campaign(small(metrics=["makespan", "completion"]), tmp_path, workers=1).ran == 12
+
+
+def test_a_full_disk_at_the_end_costs_nothing(tmp_path, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("penstock.campaign.store.write_parquet", full)
+    with pytest.raises(InvalidOption, match=r"no space left on device\); what was found before is kept"):
+        run_campaign(small(), tmp_path, workers=1)
+    monkeypatch.undo()
+    assert run_campaign(small(), tmp_path, workers=1).before == 12
+
+
 def test_with_all_files_damaged_everything_is_missing(tmp_path):
     run_campaign(small(), tmp_path, workers=1)
     for part in Store(tmp_path).parts():
@@ -290,6 +312,19 @@ def test_merging(tmp_path):
         merge([tmp_path / "0", tmp_path / "1"], tmp_path / "both")
     with pytest.raises(InvalidOption, match="at least two"):
         merge([tmp_path / "0"], tmp_path / "none")
+
+
+def test_runs_that_nobody_could_tell_apart_are_not_merged(tmp_path):
+    for number in (1, 2):
+        (tmp_path / str(number)).mkdir()
+        run_campaign(with_policy(tmp_path / str(number), "slow"), tmp_path / f"out-{number}", workers=1)
+    assert merge([tmp_path / "out-1", tmp_path / "out-2"], tmp_path / "same") == 12
+    own = tmp_path / "2" / "own.py"
+    own.write_text(own.read_text() + "# changed\n")
+    run_campaign(small(tmp_path / "2", plans=["fair-share", "own.py:slow"]), tmp_path / "out-3", workers=1)
+    with pytest.raises(InvalidOption, match="is not the same run in all directories"):
+        merge([tmp_path / "out-1", tmp_path / "out-3"], tmp_path / "both")
+    assert not (tmp_path / "both").exists()
 
 
 def test_merged_campaigns_of_different_tasks(tmp_path):

@@ -45,6 +45,14 @@ def test_plans_are_paired_by_seed(found):
     assert same.against is None
 
 
+def test_only_seeds_are_a_sample(found):
+    """Two settings averaged over: three seeds, not six runs."""
+    [entry, *_] = summarise(found, ["makespan"], by=["workload"])
+    makespan = [[simulate(generate("chains", seed, m=m, n_max=20)).makespan for m in (2, 3)] for seed in (1, 2, 3)]
+    assert entry.runs == 6
+    assert entry.mean == pytest.approx(mean_intervals(np.mean(makespan, axis=1)[:, None])[0], rel=1e-12)
+
+
 def test_distance_to_the_tightest_bound(found):
     entries = summarise(found, ["min_yield", "distance_to_bound"], by=["workload"])
     share = {entry.plan: entry.of_bound.mean for entry in entries if entry.metric == "min_yield"}

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import signal
 import re
 import shlex
 from pathlib import Path
@@ -202,8 +203,9 @@ def test_what_is_refused(penstock, done, arguments, words):
     assert sorted(Path().rglob("*")) == before
 
 
-def test_an_interrupt_keeps_what_was_found(small, monkeypatch, penstock):
-    """Ctrl-C: one sentence, code 130, and the same command continues."""
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_keeps_what_was_found(small, monkeypatch, penstock, number, code):
+    """Ctrl-C, or the end of a batch job: one sentence, and the same command continues."""
     import penstock.campaign.executor as executors  # noqa: PLC0415
 
     performed = []
@@ -211,7 +213,7 @@ def test_an_interrupt_keeps_what_was_found(small, monkeypatch, penstock):
     def interrupted(perform):
         def once(unit):
             if len(performed) == 3:
-                raise KeyboardInterrupt
+                signal.raise_signal(number)
             performed.append(unit)
             return perform(unit)
 
@@ -220,7 +222,7 @@ def test_an_interrupt_keeps_what_was_found(small, monkeypatch, penstock):
     whole = executors.Here.map
     monkeypatch.setattr(executors.Here, "map", lambda self, perform, units: whole(self, interrupted(perform), units))
     outcome = penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
-    assert (outcome.code, outcome.out) == (130, "")
+    assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err == "penstock: interrupted; what was found is in out, and the same command continues from there\n"
     monkeypatch.setattr(executors.Here, "map", whole)
     found = parsed(penstock("campaign", "c.yaml", "-o", "out", "--workers", "1", "--json"))

@@ -139,6 +139,7 @@ def _hire(perform: Perform) -> Worker:
 def _serve(pipe: Connection, parents_end: Connection, perform: Callable[[Unit], Any]) -> None:
     """What a worker does until it is ended. Interrupts are the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parents_end.close()
     work: Queue[tuple[Unit, ...]] = Queue()
     threading.Thread(target=_listen, args=(pipe, work), daemon=True).start()

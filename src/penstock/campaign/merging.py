@@ -27,6 +27,7 @@ def merge(folders: Sequence[str | Path], into: str | Path) -> int:
         raise InvalidOption(f"{into} holds a campaign already; give a new directory to merge into")
     target.check(about[0]["name"])
     runs = _together([store.asked().replace_schema_metadata(None) for store in stores])
+    _check_apart(runs)
     whole = {
         name: list(dict.fromkeys(each for one in about for each in one[name])) for name in ("metrics", "keep", "tasks")
     }
@@ -47,6 +48,20 @@ def _together(tables: list[Any]) -> Any:
     seen: set[str] = set()
     new = [key not in seen and not seen.add(key) for key in whole["key"].to_pylist()]  # type: ignore[func-returns-value]
     return whole.filter(pa.array(new)).cast(tables[0].schema)
+
+
+def _check_apart(runs: Any) -> None:
+    """Refuse runs that differ but that nobody could tell apart in the results."""
+    shown = [name for name in runs.column_names if name != "key"]
+    seen: set[tuple[Any, ...]] = set()
+    for row in zip(*(runs[name].to_pylist() for name in shown), strict=True):
+        if row in seen:
+            named = dict(zip(shown, row, strict=True))
+            raise InvalidOption(
+                f"plan {named['plan']!r} on {named['workload']!r}, seed {named['seed']}, is not the same run in all "
+                "directories (another scenario, policy file, or what is kept); give one of them another 'label'"
+            )
+        seen.add(row)
 
 
 def _without_dictionaries(schema: Any) -> Any:

@@ -6,7 +6,7 @@ so that what is paired stays paired and a table never changes by itself.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,21 @@ def mean_intervals(values: Floats, resamples: int = RESAMPLES, level: float = LE
             for column, interval in zip(columns, _intervals(values[rows][:, columns], resamples, level), strict=True):
                 found[column] = interval
     return found
+
+
+def means_by(values: Floats, labels: NDArray[Any]) -> Floats:
+    """The mean of the rows that have a label, a row for each; NaN counts as not there.
+
+    >>> means_by(np.array([[1.0], [3.0], [np.nan]]), np.array([7, 7, 8])).tolist()
+    [[2.0], [nan]]
+    """
+    _, which = np.unique(labels, return_inverse=True)
+    there = ~np.isnan(values)
+    count, total = np.zeros((2, which.max(initial=-1) + 1, values.shape[1]))
+    np.add.at(count, which, there)
+    np.add.at(total, which, np.where(there, values, 0.0))
+    with np.errstate(invalid="ignore"):
+        return np.array(total / count)
 
 
 def tally(values: Floats, reference: Floats, best: int) -> Tally:

@@ -98,23 +98,18 @@ class Store:
         found = folder.iterdir() if folder.is_dir() else ()
         return sorted(path for path in found if _PART.fullmatch(path.name))
 
-    def found(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    def found(self) -> Iterator[Any]:
         """Tables of found runs, the oldest first; a file that cannot be read is as if it were not there."""
-        for path in self.parts():
-            try:
-                wanted = None if columns is None else [name for name in pq.read_schema(path).names if name in columns]
-                yield pq.read_table(path, columns=wanted)
-            except (pa.ArrowException, OSError):
-                continue
+        return (table for path in self.parts() if (table := _table(path)) is not None)
 
     def damaged(self) -> list[Path]:
         """Files of found runs that cannot be read."""
-        return [path for path in self.parts() if not _readable(path)]
+        return [path for path in self.parts() if _table(path) is None]
 
     def keys(self, *, with_failed: bool) -> set[str]:
         """The runs that have been found, those that failed included or not."""
         ended: set[str] = set()
-        for table in self.found(["key", "error"]):
+        for table in self.found():
             chosen = table if with_failed else table.filter(pa.compute.is_null(table["error"]))
             ended.update(chosen["key"].to_pylist())
         return ended
@@ -129,19 +124,24 @@ class Store:
     def add_part(self, content: bytes) -> None:
         """Keep a file of rows."""
         self._make()
-        try:
+        with self._writing():
             write_whole(self.folder / RUNS / f"part-{self._next():06d}.parquet", content)
+
+    def write(self, name: str, tables: Iterator[Any]) -> None:
+        """One of the files that hold all, table by table."""
+        with self._writing(), writing_whole(self.folder / name) as draft:
+            write_parquet(draft, tables)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except InvalidOption as error:
             reason = str(getattr(error.__cause__, "strerror", None) or error.__cause__ or error).lower()
             raise InvalidOption(
                 f"{self.folder} cannot be written to ({reason}); what was found before is kept, and the same command "
                 "continues from there"
             ) from error
-
-    def write(self, name: str, tables: Iterator[Any]) -> None:
-        """One of the files that hold all, table by table."""
-        with writing_whole(self.folder / name) as draft:
-            write_parquet(draft, tables)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -201,11 +201,11 @@ class Store:
 
     def _merge(self, parts: list[Path]) -> None:
         """Make one file of many. A crash before the last of them is gone leaves rows twice, which harms nobody."""
-        good = [path for path in parts if _readable(path)]
-        whole = pa.concat_tables([pq.read_table(path) for path in good], promote_options="default")
+        tables = {path: table for path in parts if (table := _table(path)) is not None}
+        whole = pa.concat_tables(tables.values(), promote_options="default")
         number = f"{self._next():06d}"
         write_whole(self.folder / RUNS / f"part-{number}-merged.parquet", parquet_bytes(whole))
-        for path in good:
+        for path in tables:
             path.unlink(missing_ok=True)
 
     def _clear_drafts(self) -> None:
@@ -227,9 +227,9 @@ class Store:
             raise InvalidOption(f"{file} cannot be read ({reason}); start the campaign again to mend it") from None
 
 
-def _readable(path: Path) -> bool:
+def _table(path: Path) -> Any:
+    """All that is in a file of found runs; None if any of it cannot be read."""
     try:
-        pq.read_table(path, columns=["key"])
+        return pq.read_table(path)
     except (pa.ArrowException, OSError):
-        return False
-    return True
+        return None

@@ -1,7 +1,8 @@
 """What a campaign says: per group of workloads and plan, a mean with its interval, paired with a reference plan.
 
-Runs of two plans are paired if they had the same workload, settings and seed. A difference whose interval holds 0 is a
-tie: it is smaller than its noise.
+Runs of two plans are paired if they had the same workload, settings and seed. What settings are averaged over is
+averaged for each seed first: settings were chosen, only seeds are a sample, and runs that share one are alike. A
+difference whose interval holds 0 is a tie: it is smaller than its noise.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from penstock.campaign.results import Ints, Results
-from penstock.campaign.statistics import Floats, Interval, Tally, mean_intervals, quantiles, tally
+from penstock.campaign.statistics import Floats, Interval, Tally, mean_intervals, means_by, quantiles, tally
 from penstock.campaign.tasks import Metric
 from penstock.errors import InvalidOption
 from penstock.model.problems import near
@@ -121,13 +122,15 @@ class _Grid:
     def __init__(self, results: Results, reference: int) -> None:
         self.results, self.reference = results, reference
         self.point: Ints = results.scenarios[:, 0]
+        self.seed: Ints = results.scenarios[:, 1]
         self._there = results.spread(results.ended.astype(np.float64))
         self._failed = results.spread(results.failed.astype(np.float64))
 
     def entries(self, metrics: Sequence[Metric], group: dict[str, Any], rows: Ints) -> Iterator[Entry]:
         """Everything about one group; all of its intervals come from one resampling."""
         found = [self._numbers(metric, rows) for metric in metrics]
-        intervals = iter(mean_intervals(np.concatenate([part for parts in found for part in parts], axis=1)))
+        columns = np.concatenate([part for parts in found for part in parts], axis=1)
+        intervals = iter(mean_intervals(means_by(columns, self.seed[rows])))
         for metric, parts in zip(metrics, found, strict=True):
             value, difference, ratio, of_bound = ([next(intervals) for _ in self.results.plans] for _ in parts)
             for place, plan in enumerate(self.results.plans):

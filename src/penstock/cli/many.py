@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,11 +53,19 @@ def follow(place: Executor, meter: Meter, name: str, output: Path) -> Callable[[
 
 @contextmanager
 def interruptible(output: Path) -> Iterator[None]:
-    """An interrupt ends the command with a sentence."""
+    """An interrupt, or the signal by which a batch system ends a job, ends the command with a sentence."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
-    except KeyboardInterrupt:
-        leave(f"interrupted; what was found is in {output}, and the same command continues from there", 130)
+    except KeyboardInterrupt as stop:
+        number = stop.args[0] if stop.args else signal.SIGINT
+        leave(f"interrupted; what was found is in {output}, and the same command continues from there", 128 + number)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt(number)
 
 
 def leave(sentence: str, code: int) -> NoReturn:

@@ -34,7 +34,11 @@ def _metric_table(entries: Sequence[Entry]) -> Table:
     reference, show = reference_of(entries), number_format(entries)
     bounded = any(entry.of_bound is not None for entry in entries)
     counts = {entry.runs for entry in entries}
-    table = titled_table(f"{entries[0].metric}, {counts.pop():,} runs each" if len(counts) == 1 else entries[0].metric)
+    title = entries[0].metric
+    if len(counts) == 1:
+        each = counts.pop()
+        title += f", {each:,} run{'s' if each != 1 else ''} each"
+    table = titled_table(title)
     for name in (*entries[0].group, "plan"):
         table.add_column(name, overflow="fold")
     headings = [*(["runs"] if counts else []), "mean", "95 % interval", "median", *(["of\nbound"] if bounded else [])]
