@@ -3,9 +3,9 @@
 import csv
 import io
 import json
-import signal
 import re
 import shlex
+import signal
 from pathlib import Path
 
 import pytest
