@@ -25,8 +25,7 @@ from penstock.reproduce.running import INTERVAL
 
 PICTURE = Path(__file__).parent / "pictures" / "reproduction-P1.fig5.png"
 WIDTH = 1_200  # of the picture
-SCALES = {"P1.fig5": 1.0, "P1.fig6": 1.0, "P1.fig7": 1.0, "P1": 0.05, "P2": 0.1, "P3": 0.1, "P4": 0.3}
-SCALES |= {"P5.table2": 0.2, "P5.fig8": 0.05}
+SCALES = {"P1.fig5": 1.0, "P1.fig6": 1.0, "P1.fig7": 1.0, "P1": 0.15, "P2": 1.0, "P3": 1.0, "P4": 0.3, "P5": 1.0}
 PAIRED = {"min_yield": "greedy-yield", "efficiency": "fair-share"}  # metric and reference, as the page has them
 NOT_SHOWN = (INTERVAL, "quantiles", "spread", "notes")
 MOST_COLUMNS = 14
