@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from penstock import generate
 from penstock.errors import InvalidOption
-from penstock.sizing import Schedule, verify
+from penstock.sizing import Schedule, size_buffer, verify
 from penstock.sizing.replay import RULES
 from penstock.sizing.schedule_file import load_schedule, save_schedule
 from reference import buffers
@@ -33,6 +34,13 @@ def test_schedules_keep_every_rule(plain: Document, partition: str) -> None:
     assert (schedule.amount > 0.0).all()
     moved = [schedule.amount[schedule.reading == way].sum() for way in (False, True)]
     assert moved == pytest.approx([traffic.volume[traffic.reading == way].sum() for way in (False, True)])
+
+
+@pytest.mark.parametrize(("mtbf", "load", "seed"), [(25, 0.8, 26), (25, 0.2, 25), (10, 0.2, 29)])
+def test_shares_that_many_cuts_force_keep_every_rule(mtbf: float, load: float, seed: int) -> None:
+    """Least squares by non-negative duals alone missed cuts there, by up to three times the size."""
+    found = size_buffer(generate("checkpoints", seed, mtbf=mtbf, load=load), "static")
+    assert verify(found.schedule, found.traffic, found.size, found.shares) == []
 
 
 @FEW
