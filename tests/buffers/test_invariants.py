@@ -188,7 +188,8 @@ def test_without_a_buffer_strategy_g_is_fair_share(document: Document, partition
 
 @settings(max_examples=100)
 @given(
-    st.sampled_from([("compute", "write"), ("compute", "read"), ("compute", "read", "write")]),
+    # Not with both directions: room that reading frees may be planned for another's input, and writers take it first.
+    st.sampled_from([("compute", "write"), ("compute", "read")]),
     st.sampled_from(["static", "dynamic"]),
     st.sampled_from([1.0, 1.0, 1.5]),
     st.data(),

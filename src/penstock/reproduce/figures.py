@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from penstock.report.theme import FAINT, INK, label, look, theme
@@ -153,18 +154,29 @@ def _figure(
             axes.set_axisbelow(True)
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
-        _legend(figure)
+        _legend(figure, across)
         return figure
 
 
-def _legend(figure: Figure) -> None:
-    """One for all panels, if there is anything to tell apart."""
-    handles: dict[str, Any] = {}
-    for axes in figure.axes:
-        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(name, handle)
-    if len(handles) > 1:
-        figure.legend(handles.values(), handles.keys(), loc="outside right upper")
+def _legend(figure: Figure, across: int) -> None:
+    """One for all panels, if there is anything to tell apart; rows that have no name in common have their own."""
+    rows = [_handles(figure.axes[first : first + across]) for first in range(0, len(figure.axes), across)]
+    whole = {name: handle for row in rows for name, handle in row.items()}
+    if len(whole) <= 1:
+        return
+    if not any(before and after and not before.keys() & after.keys() for before, after in pairwise(rows)):
+        figure.legend(whole.values(), whole.keys(), loc="outside right upper")
+        return
+    for number, row in enumerate(rows):
+        if number == 0 or not row.keys() & rows[number - 1].keys():
+            beside = figure.axes[min(len(figure.axes), (number + 1) * across) - 1]
+            beside.legend(row.values(), row.keys(), loc="upper left", bbox_to_anchor=(1.02, 1.0))
+
+
+def _handles(panels: Sequence[Axes]) -> dict[str, Any]:
+    """What is drawn in some panels, by name."""
+    pairs = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in panels]
+    return {name: handle for each in pairs for handle, name in each}
 
 
 def _box(axes: Axes, place: float, quantiles: Sequence[float], width: float, colour: str) -> None:

@@ -36,6 +36,7 @@ WITH_FIFO = (FIRST_FIT, ONE, BY_ALPHA)
 IO_NODES = (1, 3, 5)
 PARTS = {"exec": (COLOURS[0], "white"), "delay": (WAITING, "white"), "idle": (COMPUTE, INK)}  # of bars, of numbers
 AXIS = "I/O load α"
+FEWEST = 3  # workloads of a load that is drawn
 
 
 def packs(settings: Settings, plans: Sequence[dict[str, Any]]) -> list[Campaign]:
@@ -194,15 +195,22 @@ def several_nodes(results: Sequence[Results]) -> Summary:
     }
 
 
+def _often_enough(summary: Summary, curves: Summary) -> Summary:
+    """Without loads that hardly any workload has, unless there are no others: a single one is no mean."""
+    often = {load for load, count in summary["in_bin"].items() if count >= FEWEST} or set(summary["in_bin"])
+    return {name: {load: value for load, value in curve.items() if load in often} for name, curve in curves.items()}
+
+
 def draw_loads(summary: Summary, quantity: str, y: str, shown: Sequence[str] = tuple(PLANS)) -> Figure:
     """A line for each strategy, as in P3."""
-    panels = {quantity: {name: summary[quantity][name] for name in shown}}
+    panels = {quantity: _often_enough(summary, {name: summary[quantity][name] for name in shown})}
     return lines(panels, x=AXIS, y=y, widths={quantity: summary["interval"][quantity]})
 
 
 def draw_several(summary: Summary) -> Figure:
     """A line for each number of I/O nodes."""
-    panels = {"": {_nodes(name): curve for name, curve in summary["makespan_ratio"].items()}}
+    curves = _often_enough(summary, summary["makespan_ratio"])
+    panels = {"": {_nodes(name): curve for name, curve in curves.items()}}
     widths = {"": {_nodes(name): curve for name, curve in summary["interval"]["makespan_ratio"].items()}}
     return lines(panels, x=AXIS, y="makespan / that of first-fit", widths=widths, at=1.0)
 

@@ -203,10 +203,11 @@ def draw_figure_8(summary: Summary) -> Figure:
             for made, part in ((panels, summary), (widths, summary["interval"])):
                 made[f"G: {words}, load {load}"] = {f"G, MTBF {years} y": part[key][load][years] for years in YEARS}
     for load in LOADS:
-        found = summary["max_stretch_by_strategy"][load][YEARS[-1]]
-        panels[f"all: max stretch, load {load}, MTBF {YEARS[-1]} y"] = {
-            _line(name): {part: found[part][name] for part in PARTS} for name in (*STRATEGIES, BOUND)
-        }
+        for made, part in ((panels, summary), (widths, summary["interval"])):
+            found = part["max_stretch_by_strategy"][load][YEARS[-1]]
+            made[f"all: max stretch, load {load}, MTBF {YEARS[-1]} y"] = {
+                _line(name): {size: found[size][name] for size in PARTS} for name in (*STRATEGIES, BOUND)
+            }
     y = [word for word in ("max stretch", "mean stretch", "max stretch", "max stretch") for _ in LOADS]
     return lines(panels, x="buffer, in S_opt", y=y, widths=widths, at=1.0)
 
