@@ -51,8 +51,11 @@ def reproduce(
         return
     if not ids:
         raise InvalidOption("which experiment? as in `penstock reproduce P1.fig5`; --list has them all")
+    asked = chosen(ids)
+    _check_use("profiles", profiles, asked)
+    _check_use("table", table, asked)
     place, made = executor(on, workers), []
-    for each in chosen(ids):
+    for each in asked:
         with interruptible(output), Meter() as meter:
             meter.show(each.id)
             progress = follow(place, meter, each.id, output)
@@ -65,6 +68,15 @@ def reproduce(
         print_json(made[0] if len(made) == 1 else made)
     if failed := sum(each.failed for each in made):
         leave(f"{failed:,} runs failed; `penstock campaign status` of a folder in {output / 'runs'} says why", 1)
+
+
+def _check_use(option: str, file: Path | None, asked: list[Experiment]) -> None:
+    """Refuse data that nobody would look at."""
+    if file is not None and all(each.data != option for each in asked):
+        from penstock.reproduce.catalogue import IDS, find  # noqa: PLC0415
+
+        takers = [name for name in IDS if find(name).data == option]
+        raise InvalidOption(f"--{option} is for {takers[0]} to {takers[-1]}; none of these was asked for")
 
 
 def _show_all(experiments: list[Experiment], *, json: bool) -> None:

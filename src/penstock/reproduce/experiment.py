@@ -61,5 +61,10 @@ class Experiment:
         >>> Experiment("P4.fig3", "", list, dict, str, data=PROFILES).name(Settings(profiles=Path("measured.csv")))
         'P4.fig3-measured'
         """
-        given: Path | None = getattr(settings, self.data) if self.data else None
+        given = self.given(settings)
         return self.id if given is None else f"{self.id}-{given.stem}"
+
+    def given(self, settings: Settings) -> Path | None:
+        """The data of the user's that it takes."""
+        file: Path | None = getattr(settings, self.data) if self.data else None
+        return file

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock.campaign.document import Campaign
 from penstock.campaign.executor import Executor
 from penstock.campaign.results import Results, read_results
 from penstock.campaign.runner import Progress, run_campaign
@@ -103,9 +104,17 @@ def _run(
     progress: Progress | None,
 ) -> Iterator[Results]:
     for campaign in experiment.campaigns(settings):
+        if experiment.given(settings) is not None:
+            _check_data(campaign)
         place = folder / "runs" / campaign.name
         run_campaign(campaign, place, on=on, workers=workers, progress=progress)
         yield read_results(place)
+
+
+def _check_data(campaign: Campaign) -> None:
+    """Refuse data from which no scenario can be made before every run fails for it."""
+    first = campaign.workloads[0]
+    first.sources[0].make(first.seeds[0])
 
 
 def _write(made: Reproduction) -> None:
