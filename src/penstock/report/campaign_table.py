@@ -44,7 +44,7 @@ def _metric_table(entries: Sequence[Entry]) -> Table:
     headings = [*(["runs"] if counts else []), "mean", "95 % interval", "median", *(["of\nbound"] if bounded else [])]
     headings += [f"against\n{reference}", "95 % interval", "won/tied\n/lost", ""] if reference is not None else []
     for heading in headings:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     before = entries[0].group
     for entry in entries:
         first = entry is entries[0] or entry.group != before
