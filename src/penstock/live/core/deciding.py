@@ -1,0 +1,338 @@
+"""Asking the policy: a View of the active applications on each resource, as the simulator makes one.
+
+On several resources the policy is asked for each. An application can use the least of what it gets, so what this leaves
+over on the others is offered again, a few times. A policy that plans with the phases to come is told those that were
+announced: the operations posted now. Whatever a policy does wrong, the decision is made, by fair-share if need be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.errors import PolicyError
+from penstock.live.core import records
+from penstock.live.core.rows import Floats, Ints
+from penstock.live.core.settings import Settings
+from penstock.live.core.state import State
+from penstock.sharing.asking import ask, at, improper, raised
+from penstock.sharing.fair_share import fair_share
+from penstock.sharing.foresight import Foresight
+from penstock.sharing.policy import Outlook, Sharing
+from penstock.sharing.view import SAME, View, shut
+
+_ROUNDS = 4
+_SOON = 1e-3  # seconds of transfer that are shown of one that should have ended by now
+_MOST_OFTEN = 1e-3  # seconds between the ticks of a policy
+
+
+Flags = NDArray[np.bool_]
+Change = tuple[str, int, float]  # of what a policy remembers: resource, place, number
+
+
+class Verdict(NamedTuple):
+    """A decision, and what was wrong with the policy that should have taken it, if something was.
+
+    `exact` are the rates that the policy wants, row by row; the decision has those that are worth telling.
+    """
+
+    decision: records.Decision
+    exact: Floats
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a policy is shown of one resource: some of the rows, with what they could use of it."""
+
+    place: int
+    name: str
+    rows: Ints
+    view: View
+
+
+class Answer(NamedTuple):
+    """What a policy said when some rates were set aside as floors, and what it wants to remember of it."""
+
+    floors: Floats
+    shown: list[Shown]
+    wanted: Floats
+    memory: list[Change]
+
+
+class Decider:
+    """A policy at work."""
+
+    def __init__(self, policy: Sharing) -> None:
+        _check_plan(policy)
+        self.policy = policy
+
+    def decide(self, state: State) -> Verdict:
+        """The rates that are wanted now. Nothing changes: that is for the record to do."""
+        try:
+            answer = self._above_floors(self.policy, state)
+            failure = ""
+        except PolicyError as error:
+            answer = self._above_floors(fair_share, state)
+            failure = str(error)
+        floored = np.flatnonzero(answer.wanted < answer.floors)
+        wanted = np.maximum(answer.wanted, answer.floors)
+        changed = np.flatnonzero(_worth_telling(state, wanted))
+        decision = records.Decision(
+            policy="fair-share" if failure else self.policy.label,
+            digest=_digest(answer.shown),
+            rates=[(*_named(state, int(row)), float(wanted[row])) for row in changed],
+            floored=[_named(state, int(row)) for row in floored],
+            width=self._width,
+            memory=answer.memory,
+        )
+        return Verdict(decision, wanted, failure)
+
+    @property
+    def _width(self) -> int:
+        return 0 if self.policy.prepare else self.policy.memory
+
+    def _above_floors(self, policy: Sharing, state: State) -> Answer:
+        """What the policy wants once floors are set aside; one that would not be needed is not set aside."""
+        floors = _floors(state)
+        answer = self._ask(policy, state, floors)
+        if (needless := (floors > 0.0) & (answer.wanted >= floors)).any():
+            again = self._ask(policy, state, np.where(needless, 0.0, floors))
+            if (again.wanted >= floors)[needless].all():
+                return again
+        return answer
+
+    def _shown(self, state: State, floors: Floats) -> list[Shown]:
+        remaining, progress = state.rows.settled_to(state.now)
+        remaining = np.where(remaining > 0.0, remaining, _SOON * state.rows.limit[: remaining.size])
+        outside = state.charges.outside()
+        shown = []
+        for place, resource in enumerate(state.settings.resources):
+            share = state.rows.share[place, : state.rows.count]
+            rows = np.flatnonzero(share)
+            capacity = state.grantable(place) - outside[place] - float(share @ floors)
+            if rows.size and capacity > 0.0:
+                view = _view(state, rows, share[rows], capacity, remaining, progress)
+                shown.append(Shown(place, resource.name, rows, view))
+        return shown
+
+    def _ask(self, policy: Sharing, state: State, floors: Floats) -> Answer:
+        """The rate of every row."""
+        shown = self._shown(state, floors)
+        changes: list[Change] = []
+        if len(state.capacity) == 1:
+            wanted = state.rows.limit[: state.rows.count].copy()
+            wanted[state.rows.share[0, : state.rows.count] > 0.0] = 0.0
+            for each in shown:
+                wanted[each.rows] = self._answer(policy, state, each.name, each.view, changes)
+        else:
+            wanted = self._least(policy, state, shown, changes)
+        return Answer(floors, shown, wanted, changes)
+
+    def _least(self, policy: Sharing, state: State, shown: list[Shown], changes: list[Change]) -> Floats:
+        """The rate of every row, the least of what its resources give it."""
+        share = state.rows.share[:, : state.rows.count]
+        used = share > 0.0
+        offered = np.where(used, inf, state.rows.limit[: state.rows.count])
+        for _ in range(_ROUNDS):
+            changes.clear()
+            given = np.where(used, 0.0, offered)
+            for each in shown:
+                part = share[each.place, each.rows]
+                most = part * _by_others(offered, each)
+                given[each.place, each.rows] = self._rates(policy, state, each, most, changes) / part
+            if (given == offered).all():
+                break
+            offered = given
+        least: Floats = offered.min(axis=0)
+        return least
+
+    def _rates(self, policy: Sharing, state: State, shown: Shown, most: Floats, changes: list[Change]) -> Floats:
+        """What the policy gives on one resource to rows that can use `most` of it."""
+        limit = np.minimum(shown.view.limit, most)
+        rates = np.zeros(limit.size)
+        # Only those that can use something are shown: a policy may divide by what one can use.
+        if (asking := np.flatnonzero(limit)).size:
+            view = _picked(shown.view._replace(limit=limit), asking)
+            rates[asking] = self._answer(policy, state, shown.name, view, changes)
+        return rates
+
+    def _answer(self, policy: Sharing, state: State, name: str, view: View, changes: list[Change]) -> Floats:
+        memory, before = np.zeros(0), np.zeros(0)
+        if policy.prepare is not None:
+            view, memory = _planned(policy, view)
+        elif policy is self.policy and policy.memory:
+            before = state.memory.of(name, policy.memory, state.next_place)
+            memory = before.copy()
+        rates = np.zeros(view.limit.size)
+        view = shut(view._replace(memory=memory, settings=policy.settings_array()))
+        ask(policy, view, rates)
+        if not _proper(view, rates):
+            names = [_job(state, place) for place in view.application]
+            raise PolicyError(improper(policy, names, view, rates))
+        if before.size:
+            moved = np.flatnonzero((memory != before) & ~(np.isnan(memory) & np.isnan(before)))
+            changes += [(name, int(index), float(memory[index])) for index in moved]
+        return rates
+
+
+def _by_others(offered: Floats, shown: Shown) -> Floats:
+    """What the other resources let the rows of this one use."""
+    least: Floats = np.delete(offered, shown.place, axis=0).min(axis=0)
+    return least[shown.rows]
+
+
+def _planned(policy: Sharing, view: View) -> tuple[View, Floats]:
+    """What a policy that plans ahead is shown, and its plan, in which the places of applications have no gaps."""
+    order = np.argsort(view.application, kind="stable")
+    view = view._replace(application=np.argsort(order, kind="stable"))
+    try:
+        return view, policy.initial_memory(order.size, announced(_picked(view, order)))
+    except (Exception, SystemExit) as error:
+        raise raised(at(policy, view.now), policy.prepare, error) from error
+
+
+def announced(view: View) -> Foresight:
+    """What is known of the future: the operations that are posted, each of an application that ends with it."""
+    count = view.limit.size
+    seconds = view.remaining / view.limit
+    return Foresight(
+        names=tuple(str(place) for place in view.application),
+        start=view.posted,
+        first=np.arange(count + 1),
+        work=np.zeros(count),
+        seconds=seconds,
+        rest=np.zeros(count),
+        operations=np.ones(count),
+        mean_work=np.nan_to_num(np.maximum(0.0, view.omega - seconds)),
+        mean_seconds=seconds,
+    )
+
+
+def tick_of(policy: Sharing, settings: Settings) -> float | None:
+    """Seconds between the extra decisions that a policy wants."""
+    end = inf if settings.window_end is None else settings.window_end
+    try:
+        every = policy.ticks(Outlook(0.0, end, 0), policy.settings)
+    except (Exception, SystemExit) as error:
+        raise raised(f"sharing policy {policy.name!r}", policy.ticks, error) from error
+    if every is None or _MOST_OFTEN <= every < inf:
+        return every
+    raise PolicyError(
+        f"sharing policy {policy.name!r} asks for decisions every {every:g} s; {_MOST_OFTEN:g} s or more is accepted"
+    )
+
+
+def _check_plan(policy: Sharing) -> None:
+    """Refuse one that cannot do without the phases still to come."""
+    if policy.prepare is None:
+        return
+    one, none = np.ones(1), np.zeros(1)
+    known = Foresight(("a job",), none, np.arange(2), none, one, none, one, none, one)
+    try:
+        policy.initial_memory(1, known)
+    except (Exception, SystemExit) as error:
+        raise PolicyError(
+            f"sharing policy {policy.name!r} plans with phases still to come, and a live controller only knows the "
+            f"operations that are posted: {' '.join(str(error).split())}"
+        ) from error
+
+
+def _view(state: State, rows: Ints, share: Floats, capacity: float, remaining: Floats, progress: Floats) -> View:
+    columns, end = state.rows, state.settings.window_end
+    # Most often all rows use all of one resource, and then there is nothing to pick or to multiply.
+    part: slice | Ints = slice(0, columns.count) if rows.size == columns.count else rows
+    whole = bool((share == 1.0).all())
+
+    def of_resource(column: Floats) -> Floats:
+        return column[part] if whole else column[part] * share
+
+    return View(
+        now=state.now,
+        begin=0.0,
+        end=inf if end is None else end,
+        capacity=capacity,
+        application=columns.application[part],
+        nodes=columns.nodes[part],
+        limit=np.minimum(of_resource(columns.limit), capacity),
+        remaining=of_resource(remaining),
+        posted=columns.posted[part],
+        release=columns.release[part],
+        progress=progress[part],
+        omega=columns.omega[part],
+        rate=of_resource(columns.rate),
+        settings=np.zeros(0),
+        memory=np.zeros(0),
+        key=np.zeros(rows.size),
+        rows=np.zeros(rows.size, np.int64),
+    )
+
+
+def _picked(view: View, rows: Ints) -> View:
+    """Some rows of a View, in this order."""
+    names = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
+    columns = {name: getattr(view, name)[rows] for name in names}
+    return view._replace(**columns, key=np.zeros(rows.size), rows=np.zeros(rows.size, np.int64))
+
+
+def _worth_telling(state: State, wanted: Floats) -> Flags:
+    """Which rows are to hear of a change: those for which it is above ε, and more if it would not all fit otherwise."""
+    rows, epsilon = state.rows, state.settings.epsilon
+    before = rows.wanted[: rows.count]
+    told: Flags = (np.abs(wanted - before) > epsilon * before) | ((wanted == 0.0) & (before > 0.0))
+    if epsilon == 0.0:
+        return told
+    outside = state.charges.outside()
+    for k in range(len(state.capacity)):
+        share = rows.share[k, : rows.count]
+        excess = float(share @ np.where(told, wanted, before)) - (state.grantable(k) - outside[k]) * (1.0 + SAME)
+        if excess > 0.0:
+            # Small decreases, the largest first, until the rest fits.
+            surplus = np.where(told, 0.0, share * (before - wanted))
+            order = np.argsort(-surplus, kind="stable")
+            needed = int(np.searchsorted(np.cumsum(surplus[order]), excess)) + 1
+            told[order[:needed]] |= surplus[order[:needed]] > 0.0
+    return told
+
+
+def _proper(view: View, rates: Floats) -> bool:
+    """Whether `improper` would find nothing, in no time."""
+    fits = (rates >= 0.0) & (rates <= view.limit * (1.0 + SAME))
+    return bool(fits.all() and rates.sum() <= view.capacity * (1.0 + SAME))
+
+
+def _job(state: State, place: int) -> str:
+    return next((row.app.job for row in state.rows.rows if row.app.place == place), str(place))
+
+
+def _floors(state: State) -> Floats:
+    """For each row, the rate that it gets whatever the policy says: something if it has waited too long, else 0."""
+    rows, settings = state.rows, state.settings
+    floors = np.zeros(rows.count)
+    with np.errstate(invalid="ignore"):
+        waited = state.now - rows.waits[: rows.count] >= settings.max_wait * (1.0 - SAME)
+    for i in np.flatnonzero(waited | rows.floored[: rows.count]):
+        row = rows.rows[i]
+        own = sum(state.fallback(member, row.route) for member in row.members.values())
+        floors[i] = min(own if settings.floor is None else settings.floor, rows.limit[i])
+    return floors
+
+
+def _named(state: State, row: int) -> tuple[int, str, tuple[str, ...]]:
+    found = state.rows.rows[row]
+    return (found.app.number, *found.route.key)
+
+
+def _digest(shown: list[Shown]) -> int:
+    """A fingerprint of all that the policy was shown."""
+    digest = blake2b(digest_size=7)
+    for each in shown:
+        digest.update(np.array([each.place, *each.view[:4]]).tobytes())
+        for column in each.view[4:13]:
+            digest.update(np.ascontiguousarray(column).tobytes())
+    return int.from_bytes(digest.digest(), "big")

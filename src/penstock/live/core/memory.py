@@ -1,0 +1,48 @@
+"""What a policy remembers from one decision to the next: so many numbers per application, on each resource."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Memory:
+    """`width` numbers for each place of an application, one after the other."""
+
+    def __init__(self) -> None:
+        self.width = 0
+        self.numbers: dict[str, Floats] = {}
+
+    def of(self, resource: str, width: int, places: int) -> Floats:
+        """A copy of what is remembered on a resource, zero where nothing is yet."""
+        found = np.zeros(width * places)
+        if width == self.width and resource in self.numbers:
+            known = self.numbers[resource]
+            found[: known.size] = known[: found.size]
+        return found
+
+    def change(self, width: int, places: int, changes: Sequence[tuple[str, int, float]]) -> None:
+        """Take in the changes of a decision; those of a policy with another width begin anew."""
+        if width != self.width:
+            self.clear(width)
+        for resource, index, number in changes:
+            known = self.numbers.get(resource)
+            if known is None or known.size < width * places:
+                known = self.numbers[resource] = self.of(resource, width, max(16, 2 * places))
+            known[index] = number
+
+    def clear(self, width: int = 0) -> None:
+        """Forget it all."""
+        self.width = width
+        self.numbers.clear()
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Only these places stay, in this order."""
+        for resource, known in self.numbers.items():
+            rows = known.reshape(-1, self.width)
+            there = [place for place in places if place < len(rows)]
+            self.numbers[resource] = rows[there].ravel().copy()

@@ -1,0 +1,148 @@
+"""Applications and their members, as the controller knows them. Times count from the beginning of the state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import inf, nan
+
+from penstock.live.core.resources import Key, Route
+
+Rev = tuple[int, int]  # (epoch, number): the order of all that a member was ever told
+
+
+@dataclass(slots=True)
+class Job:
+    """What the batch system said about a job."""
+
+    uid: int
+    nodes: int
+    ends: float  # when its time is over; infinity if it did not say
+
+
+class Stage(StrEnum):
+    """Where a member stands."""
+
+    IDLE = "idle"  # registered, no operation
+    POSTED = "posted"  # with an operation
+    ORPHAN = "orphan"  # with an operation; the link is lost, the lease may live
+    LOST = "lost"  # the lease is over: it goes on at its fallback
+    RECOVERED = "recovered"  # with an operation, known from the journal only
+    GONE = "gone"
+
+
+@dataclass(slots=True)
+class Op:
+    """An operation under way. `done` is where it was at `since`; from there on it moves at the member's rate."""
+
+    number: int
+    volume: float
+    route: Route
+    cap: float | None
+    posted: float
+    since: float
+    confidence: float = 1.0
+    done: float = 0.0
+    reported: float = 0.0
+
+    def done_at(self, now: float, rate: float) -> float:
+        """How far it should be by now."""
+        return min(self.volume, self.done + rate * (now - self.since))
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """One connection that moves bytes for an application.
+
+    `rate` is the newest that it was told, `charge` the most that it may be using as far as can be proved: the highest
+    of `revs`, which are all since the one that it acked last.
+    """
+
+    app: App
+    number: int
+    nodes: float
+    cap: float | None = None
+    fallback: dict[str, float] = field(default_factory=dict)  # by resource, for an operation on that one alone
+    labels: dict[str, str] = field(default_factory=dict)
+    stage: Stage = Stage.IDLE
+    op: Op | None = None
+    last_op: int = -1
+    rate: float = 0.0
+    rev: int = 0  # the newest that it was told
+    revs: dict[Rev, float] = field(default_factory=dict)
+    free: Rev | None = None  # told to go unpaced by this one, which no lease ends
+    charge: float = 0.0
+    lost_at: float = inf
+    row: Row | None = None
+    # While connected only.
+    session: int | None = None
+    hb: int = -1
+    reclaim: float = inf
+    lapse: tuple[Rev, float] | None = None  # since this one it was told less; when all before it are over
+    entered: float = -inf  # when it last came with an operation
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What records call it."""
+        return self.app.number, self.number
+
+    @property
+    def unpaced(self) -> bool:
+        """Whether the newest word to it was to go unpaced."""
+        return self.free is not None and self.free[1] == self.rev
+
+
+@dataclass(slots=True, eq=False)
+class App:
+    """One job's identity. `progress` counts finished phases only; `posted` is when the present one began, or NaN."""
+
+    number: int
+    job: str
+    uid: int
+    place: int
+    release: float
+    progress: float
+    since: float  # when it was last known to have no operation
+    labels: dict[str, str] = field(default_factory=dict)
+    members: dict[int, Member] = field(default_factory=dict)
+    posted: float = nan
+    work: float = 0.0
+    phase_bytes: float = 0.0  # of the members that ended their part of the present phase
+    phase_limit: float = 0.0
+    operations: int = 0
+    iterations: float = 0.0
+    iteration_seconds: float = 0.0
+    announced: float = 0.0
+    moved: float = 0.0
+    empty_since: float = inf
+    evicted: bool = False
+
+    @property
+    def active(self) -> bool:
+        """Whether a phase is under way."""
+        return self.posted == self.posted  # not NaN
+
+    @property
+    def nodes(self) -> float:
+        """Of all its members."""
+        return sum(member.nodes for member in self.members.values())
+
+    @property
+    def omega(self) -> float:
+        """The mean length of its iterations so far."""
+        return self.iteration_seconds / self.iterations if self.iterations > 0.0 else nan
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """The members of an application that use the same route, as one line of what a policy is shown."""
+
+    app: App
+    route: Route
+    index: int
+    members: dict[int, Member] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[int, Key]:
+        """What decisions call it."""
+        return self.app.number, self.route.key

@@ -1,0 +1,271 @@
+"""What the core remembers: every change of its state is one of these, made first, then applied, and journalled.
+
+Applied again in the same order, without asking any policy, they give the same state. Times are those of the entries;
+what only matters while a connection lasts (sessions, beats, renewals at an unchanged rate) is not recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from penstock.live.wire import Message
+
+
+class Record(Message, frozen=True):
+    """A change of the state."""
+
+
+class Started(Record, tag=1, frozen=True):
+    """A controller takes over, at `clock`; `capacity` by resource, as it was configured.
+
+    Not warm: some records may be missing, so leases may live that nobody here knows of.
+    """
+
+    epoch: int
+    clock: float
+    warm: bool
+    capacity: dict[str, float]
+    sharing: str
+
+
+class Registered(Record, tag=2, frozen=True):
+    """A member of a job is there, in a new application or a known one. `release` is in seconds ago."""
+
+    app: int
+    job: str
+    uid: int
+    member: int
+    nodes: float
+    cap: float | None
+    release: float
+    progress: float
+    labels: dict[str, str]
+    fallback: dict[str, float]
+
+
+class Posted(Record, tag=3, frozen=True):
+    """A member has an operation to do. `work`: what the job computed before it; `held`: what it may be using now."""
+
+    app: int
+    member: int
+    op: int
+    volume: float
+    direction: str
+    targets: tuple[str, ...]
+    confidence: float
+    cap: float | None
+    work: float
+    held: float
+    rev: int
+
+
+class Extended(Record, tag=4, frozen=True):
+    """An operation is longer than it was announced."""
+
+    app: int
+    member: int
+    more: float
+
+
+class Acked(Record, tag=5, frozen=True):
+    """A member uses this rate and none before it. It carries the rate, since not every revision is recorded.
+
+    `free`: this one, or one after it, lets it go unpaced, which no lease ends.
+    """
+
+    app: int
+    member: int
+    epoch: int
+    rev: int
+    rate: float
+    free: bool = False
+
+
+class Progressed(Record, tag=6, frozen=True):
+    """How far an operation is, in the member's own words."""
+
+    app: int
+    member: int
+    done: float
+
+
+class Ended(Record, tag=7, frozen=True):
+    """An operation is over, and the member uses nothing; `reason` is empty for a completion."""
+
+    app: int
+    member: int
+    op: int
+    done: float
+    reason: str
+
+
+class Orphaned(Record, tag=8, frozen=True):
+    """The link to a member with an operation is gone; its lease may live."""
+
+    app: int
+    member: int
+
+
+class Expired(Record, tag=9, frozen=True):
+    """The lease of a member is over for certain, or it has been away that long: from now on it uses its fallback."""
+
+    app: int
+    member: int
+
+
+class Gone(Record, tag=10, frozen=True):
+    """A member uses nothing any more and is forgotten."""
+
+    app: int
+    member: int
+    reason: str
+
+
+class Resynced(Record, tag=11, frozen=True):
+    """A member is back with an operation; `held` is the most that it may be using until it acks a new rate."""
+
+    app: int
+    member: int
+    op: int
+    volume: float
+    done: float
+    direction: str
+    targets: tuple[str, ...]
+    cap: float | None
+    posted: float  # seconds ago
+    rate: float
+    held: float
+    rev: int
+
+
+class Hooked(Record, tag=12, frozen=True):
+    """What the batch system says. `app` is the one that a start makes, or an end is the end of; 0 if there is none."""
+
+    kind: str
+    job: str
+    node: str
+    uid: int
+    nodes: int
+    seconds_left: float | None
+    app: int
+
+
+class Commanded(Record, tag=13, frozen=True):
+    """An operator's word that changes something."""
+
+    uid: int
+    verb: str
+    args: dict[str, Any]
+
+
+class Decision(Record, tag=14, frozen=True):
+    """The rates that a policy wants from now on, by (application, direction, targets): those that changed by enough.
+
+    `digest` is of all that it was shown. `floored` are those that waited too long and get the floor. `memory` has the
+    changed numbers that the policy remembers, `width` for each application, by resource and place.
+    """
+
+    policy: str
+    digest: int
+    rates: list[tuple[int, str, tuple[str, ...], float]]
+    floored: list[tuple[int, str, tuple[str, ...]]]
+    width: int
+    memory: list[tuple[str, int, float]]
+
+
+class Granted(Record, tag=15, frozen=True):
+    """A rate for a member, written down before it is told. `small`: it is what the policy wants, told late."""
+
+    app: int
+    member: int
+    epoch: int
+    rev: int
+    rate: float
+    flags: int
+    small: bool = False
+
+
+class PolicyFailed(Record, tag=16, frozen=True):
+    """A policy raised, or gave what no file system could serve; fair-share took the decision that follows."""
+
+    policy: str
+    text: str
+
+
+class Fenced(Record, tag=17, frozen=True):
+    """Somebody has met a controller of a higher epoch: this one is over."""
+
+    epoch: int
+
+
+class Evicted(Record, tag=18, frozen=True):
+    """An application is to be forgotten as soon as its leases are over."""
+
+    app: int
+
+
+class Forgotten(Record, tag=19, frozen=True):
+    """An application that has had no members for long is no more."""
+
+    app: int
+
+
+class Adrift(Record, tag=20, frozen=True):
+    """A member with an operation says that it goes by its fallback, or has not acked a lower rate for a lease.
+
+    So it does not hear us. It is charged with `held`, and policies do not see it until it acks a rate.
+    """
+
+    app: int
+    member: int
+    done: float
+    held: float
+    rev: int
+
+
+AnyRecord = (
+    Started
+    | Registered
+    | Posted
+    | Extended
+    | Acked
+    | Progressed
+    | Ended
+    | Orphaned
+    | Expired
+    | Gone
+    | Resynced
+    | Hooked
+    | Commanded
+    | Decision
+    | Granted
+    | PolicyFailed
+    | Fenced
+    | Evicted
+    | Forgotten
+    | Adrift
+)
+
+
+class Entry(msgspec.Struct, array_like=True, frozen=True):
+    """A record as it is journalled: its number, the controller's clock, and what changed."""
+
+    seq: int
+    t: float
+    record: AnyRecord
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Entry)
+
+
+def encode(seq: int, t: float, record: Message) -> bytes:
+    """A record as bytes."""
+    return _encoder.encode((seq, t, record))
+
+
+def decode(data: bytes | memoryview) -> Entry:
+    """The record of some bytes; msgspec.DecodeError if they are none."""
+    return _decoder.decode(data)

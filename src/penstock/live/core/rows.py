@@ -1,0 +1,133 @@
+"""The active applications side by side, in the columns of a View: what idle ones cost a decision is nothing.
+
+Between two decisions everyone moves at its rate, by the same sums as in the simulator: what it moved is taken from what
+remains, and what that is at full rate is progress. A row that ends is replaced by the last one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.live.core.people import App, Row
+from penstock.live.core.resources import Key, Route
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_FLOATS = (
+    "nodes",
+    "limit",
+    "remaining",
+    "posted",
+    "release",
+    "progress",
+    "omega",
+    "rate",
+    "settled",  # until when it has been moved
+    "wanted",  # what it is to have by the last decision that counted for it
+    "waits",  # since when its rate has been 0; NaN if it is not
+)
+_AT_FIRST = 16
+
+
+class Rows:
+    """`count` rows in arrays with room for more. Row i of `rows` says whose the i-th numbers are."""
+
+    columns = ("application", "floored", *_FLOATS)
+    exact: Floats  # what the policy wants it to have, a little more or less, or NaN before it was asked; not recorded
+    nodes: Floats
+    limit: Floats
+    remaining: Floats
+    posted: Floats
+    release: Floats
+    progress: Floats
+    omega: Floats
+    rate: Floats
+    settled: Floats
+    wanted: Floats
+    waits: Floats
+
+    def __init__(self, resources: int) -> None:
+        self.rows: list[Row] = []
+        self.by_key: dict[tuple[int, Key], Row] = {}
+        self.application: Ints = np.zeros(_AT_FIRST, np.int64)
+        self.floored: NDArray[np.bool_] = np.zeros(_AT_FIRST, np.bool_)
+        self.share: Floats = np.zeros((resources, _AT_FIRST))
+        for name in (*_FLOATS, "exact"):
+            setattr(self, name, np.zeros(_AT_FIRST))
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.rows)
+
+    def add(self, app: App, route: Route, now: float) -> Row:
+        """A new row at rate 0, with nothing to move yet."""
+        index = len(self.rows)
+        if index == self.application.size:
+            self._grow()
+        row = Row(app, route, index)
+        self.rows.append(row)
+        self.by_key[row.key] = row
+        self.application[index] = app.place
+        self.floored[index] = False
+        self.share[:, index] = 0.0
+        for k, share in route.shares:
+            self.share[k, index] = share
+        self.limit[index] = self.remaining[index] = self.rate[index] = self.wanted[index] = 0.0
+        self.exact[index] = np.nan
+        self.nodes[index] = app.nodes
+        self.posted[index] = app.posted
+        self.release[index] = app.release
+        self.omega[index] = app.omega
+        self.settled[index] = self.waits[index] = now
+        return row
+
+    def drop(self, row: Row) -> None:
+        """Remove a row: the last one takes its place."""
+        last = self.rows.pop()
+        del self.by_key[row.key]
+        if last is not row:
+            self.rows[row.index] = last
+            for name in (*self.columns, "exact"):
+                column = getattr(self, name)
+                column[row.index] = column[last.index]
+            self.share[:, row.index] = self.share[:, last.index]
+            last.index = row.index
+
+    def settle(self, row: Row, now: float) -> None:
+        """Move one row up to now."""
+        i = row.index
+        moved = min(self.rate[i] * (now - self.settled[i]), max(0.0, self.remaining[i]))
+        self.remaining[i] -= moved
+        self.progress[i] += moved / self.limit[i]
+        self.settled[i] = now
+
+    def settled_to(self, now: float) -> tuple[Floats, Floats]:
+        """What would remain of each, and its progress, if all were moved up to now."""
+        active = slice(0, self.count)
+        left = self.remaining[active]
+        moved = np.minimum(self.rate[active] * (now - self.settled[active]), np.maximum(left, 0.0))
+        return left - moved, self.progress[active] + moved / self.limit[active]
+
+    def settle_all(self, now: float) -> None:
+        """Move every row up to now."""
+        active = slice(0, self.count)
+        self.remaining[active], self.progress[active] = self.settled_to(now)
+        self.settled[active] = now
+
+    def set_rate(self, row: Row, rate: float, now: float) -> None:
+        """The rate of one from now on."""
+        self.settle(row, now)
+        self.rate[row.index] = rate
+        if rate > 0.0:
+            self.waits[row.index] = np.nan
+        elif np.isnan(self.waits[row.index]):
+            self.waits[row.index] = now
+
+    def _grow(self) -> None:
+        for name in (*self.columns, "exact"):
+            column = getattr(self, name)
+            setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
+        self.share = np.concatenate([self.share, np.zeros_like(self.share)], axis=1)

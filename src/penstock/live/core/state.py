@@ -1,0 +1,139 @@
+"""The state of a controller: applications, members, charges, rows, modes. It changes by records only.
+
+`apply` takes one record at a time. A core makes them and applies them at once; recovery reads them from a journal and
+applies them again, and arrives at the same state without asking anybody anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf, nan
+
+from penstock.live import wire
+from penstock.live.core import applying, records, snapshots
+from penstock.live.core.charges import Charges
+from penstock.live.core.memory import Memory
+from penstock.live.core.people import App, Job, Member
+from penstock.live.core.resources import Route, Routes
+from penstock.live.core.rows import Rows
+from penstock.live.core.settings import Settings
+
+RUN, MONITOR, PAUSED, GRACE, FENCED = "run", "monitor", "paused", "grace", "fenced"
+
+
+class State:
+    """All that a controller knows. Times inside count from the beginning, which is at `origin` on this boot's clock."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.routes = Routes(settings.resources)
+        self.capacity = [resource.capacity for resource in settings.resources]
+        self.configured: dict[str, float] = {}
+        self.sharing = settings.sharing
+        self.configured_sharing = ""
+        self.origin = nan
+        self.now = 0.0
+        self.epoch = 0
+        self.rev = 0
+        self.chosen = RUN
+        self.grace_until = -inf
+        self.draining = False
+        self.fenced = False
+        self.exempt: set[str] = set()
+        self.apps: dict[int, App] = {}
+        self.by_job: dict[tuple[str, int], App] = {}
+        self.jobs_of: Counter[int] = Counter()  # how many applications every user has
+        self.jobs: dict[str, Job] = {}
+        self.next_app = 1
+        self.next_place = 0
+        self.decisions = 0
+        self.decided = -inf
+        self.failures = 0
+        self.last_failure = ""
+        self.rows = Rows(len(self.capacity))
+        self.memory = Memory()
+        self.charges = Charges(self.routes, settings.reserve == "strict", settings.machine_nodes)
+
+    def apply(self, t: float, record: wire.Message) -> None:
+        """Change by one record, made at `t` on the controller's clock."""
+        if isinstance(record, records.Started):
+            t = record.clock
+            self._set_clock(t)
+        self.now = max(self.now, t - self.origin)
+        applying.CHANGES[type(record)](self, record)
+
+    def snapshot(self) -> bytes:
+        """All of it, as bytes."""
+        return snapshots.packed(self)
+
+    @classmethod
+    def restore(cls, data: bytes, settings: Settings) -> State:
+        """A state that was packed; resources are those of `settings`."""
+        return snapshots.unpacked(data, cls(settings))
+
+    @property
+    def mode(self) -> str:
+        """The mode in force: what was chosen, but nothing is raised while leases of another controller may live."""
+        if self.fenced:
+            return FENCED
+        if self.chosen == RUN and self.now < self.grace_until:
+            return GRACE
+        return self.chosen
+
+    def add(self, app: App) -> None:
+        """Somebody new is known."""
+        self.apps[app.number] = self.by_job[app.job, app.uid] = app
+        self.jobs_of[app.uid] += 1
+
+    def drop(self, app: App) -> None:
+        """Somebody is known no more."""
+        del self.apps[app.number], self.by_job[app.job, app.uid]
+        self.jobs_of[app.uid] -= 1
+
+    def members(self) -> list[Member]:
+        """All that are known."""
+        return [member for app in self.apps.values() for member in app.members.values()]
+
+    def find(self, app: int, member: int) -> Member | None:
+        """The member that records call so."""
+        known = self.apps.get(app)
+        return known.members.get(member) if known else None
+
+    def grantable(self, k: int) -> float:
+        """What may be charged on a resource in all.
+
+        A strict reserve covers everyone's fallback. Those of members are what they were told when they registered, so
+        after a capacity was lowered they may be more than its part.
+        """
+        settings, capacity = self.settings, self.capacity[k]
+        if settings.reserve != "strict":
+            return capacity
+        part = capacity * (1.0 - settings.phi)
+        return min(part, capacity - self.charges.reserved(k))
+
+    def room(self, k: int) -> float:
+        """What nobody is charged with on a resource; below 0 if somebody came back with more than there is."""
+        return self.grantable(k) - self.charges.used[k]
+
+    def limit(self, member: Member) -> float:
+        """The most that a member can use for its operation."""
+        assert member.op is not None
+        return self.limit_on(member.op.route, member.cap if member.op.cap is None else member.op.cap)
+
+    def limit_on(self, route: Route, cap: float | None = None) -> float:
+        """The most that a cap and the capacities leave to a route."""
+        most = min(route.most(self.capacity), wire.MOST_NUMBER)
+        return most if cap is None else min(cap, most)
+
+    def fallback(self, member: Member, route: Route) -> float:
+        """What a member uses for an operation when nobody tells it a rate."""
+        resources = ((self.routes.resources[k].name, share) for k, share in route.shares)
+        known = (member.fallback[name] / share for name, share in resources if name in member.fallback)
+        return min(known, default=wire.MOST_NUMBER)
+
+    def _set_clock(self, t: float) -> None:
+        # After a reboot the clock begins anew, and the state goes on from where it was.
+        if self.origin != self.origin:
+            self.origin = t
+        elif t - self.origin < self.now:
+            self.origin = t - self.now

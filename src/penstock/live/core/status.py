@@ -1,0 +1,141 @@
+"""The state in words and numbers for people: what `status` and `top` show. Plain lists and dictionaries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from penstock.live.core.people import App, Member, Stage
+from penstock.live.core.rows import Floats
+from penstock.live.core.state import State
+
+if TYPE_CHECKING:
+    from penstock.live.core.core import Core
+
+
+def summary(core: Core) -> dict[str, Any]:
+    """How the controller is."""
+    state = core.state
+    members = state.members()
+    return {
+        "epoch": state.epoch,
+        "mode": state.mode,
+        "settling": settling(state),
+        "draining": state.draining,
+        "frozen": core.frozen,
+        "policy": core.decider.policy.label,
+        "policy_failures": state.failures,
+        "last_policy_failure": state.last_failure,
+        "up": state.now,
+        "capacity": capacities(state),
+        "connections": len(core.sessions),
+        "applications": len(state.apps),
+        "active": len({row.app.number for row in state.rows.rows}),
+        "members": dict(Counter(str(member.stage) for member in members)),
+        "waiting": len(core.dispatch.waiting),
+        "decisions": state.decisions,
+        "exempt": sorted(state.exempt),
+    }
+
+
+def capacities(state: State) -> dict[str, Any]:
+    """Each resource: what there is, what is spoken for, what is told to be used."""
+    told = state.rows.share[:, : state.rows.count] @ state.rows.rate[: state.rows.count]
+    return {
+        resource.name: {
+            "capacity": state.capacity[k],
+            "charged": state.charges.used[k],
+            "granted": float(told[k]),
+            "target": resource.target,
+            "direction": resource.direction,
+        }
+        for k, resource in enumerate(state.settings.resources)
+    }
+
+
+def settling(state: State) -> int:
+    """How many may still go unpaced although they should not."""
+    if state.chosen != "run":
+        return 0
+    return sum(member.free is not None and member.app.job not in state.exempt for member in state.members())
+
+
+def top(core: Core, count: int, idle: bool = False) -> list[dict[str, Any]]:
+    """The active applications, those that use most first; then, if they are asked for, the idle ones."""
+    state, settled = core.state, core.state.rows.settled_to(core.state.now)
+    apps = [_app(state, app, settled) for app in state.apps.values() if idle or app.active]
+    return sorted(apps, key=lambda each: (not each["active"], -each["rate"], each["posted"], each["app"]))[:count]
+
+
+def everything(core: Core) -> dict[str, Any]:
+    """The summary and all applications with their members."""
+    state, settled = core.state, core.state.rows.settled_to(core.state.now)
+    apps = [
+        {**_app(state, app, settled), "of": [_member(state, member) for member in app.members.values()]}
+        for app in state.apps.values()
+    ]
+    return {"status": summary(core), "applications": apps}
+
+
+def _app(state: State, app: App, settled: tuple[Floats, Floats]) -> dict[str, Any]:
+    rows = [row for row in dict.fromkeys(member.row for member in app.members.values()) if row is not None]
+    remaining, progress = settled
+    ops = [member.op for member in app.members.values() if member.op is not None]
+    unseen = sum(each.op.volume - each.op.done for each in app.members.values() if each.op and each.row is None)
+    leases = [_lease(state, member) for member in app.members.values()]
+    return {
+        "app": app.number,
+        "job": app.job,
+        "uid": app.uid,
+        "labels": app.labels,
+        "nodes": app.nodes,
+        "members": len(app.members),
+        "direction": "+".join(sorted({op.route.key[0] for op in ops})),
+        "lease": min((lease for lease in leases if lease is not None), default=None),
+        "stages": sorted({str(member.stage) for member in app.members.values()}),
+        "active": app.active,
+        "rate": sum(member.rate for member in app.members.values() if member.stage is not Stage.LOST),
+        "charge": sum(member.charge for member in app.members.values()),
+        "wanted": float(sum(state.rows.wanted[row.index] for row in rows)),
+        "limit": float(sum(state.rows.limit[row.index] for row in rows)),
+        "volume": sum(op.volume for op in ops),
+        "remaining": float(sum(max(0.0, remaining[row.index]) for row in rows)) + unseen,
+        "posted": state.now - app.posted if app.active else None,
+        "waited": max((_waited(state, row.index) for row in rows), default=0.0),
+        "released": state.now - app.release,
+        "progress": max([app.progress, *(float(progress[row.index]) for row in rows)]),
+        "operations": app.operations,
+        "omega": app.omega if isfinite(app.omega) else None,
+        "announced": app.announced,
+        "moved": app.moved,
+    }
+
+
+def _waited(state: State, row: int) -> float:
+    since = float(state.rows.waits[row])
+    return state.now - since if isfinite(since) else 0.0
+
+
+def _lease(state: State, member: Member) -> float | None:
+    """Seconds until a silent member with an operation is given up; None if it has no lease."""
+    leased = member.op is not None and member.stage is not Stage.LOST and isfinite(member.reclaim)
+    return max(0.0, member.reclaim - state.now) if leased else None
+
+
+def _member(state: State, member: Member) -> dict[str, Any]:
+    return {
+        "member": member.number,
+        "stage": str(member.stage),
+        "connected": member.session is not None,
+        "nodes": member.nodes,
+        "cap": member.cap,
+        "rate": member.rate,
+        "charge": member.charge,
+        "unpaced": member.free is not None,
+        "op": member.op.number if member.op else None,
+        "volume": member.op.volume if member.op else None,
+        "done": member.op.reported if member.op else None,
+        "lease": _lease(state, member),
+        "fallback": member.fallback,
+    }
