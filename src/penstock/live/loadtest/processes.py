@@ -1,0 +1,97 @@
+"""The processes that a load test starts, and what the kernel knows about a process: its processor time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from penstock.live.loadtest.errors import LoadTestFailed
+
+_CPU_CLOCK = 2  # of all threads together, in the number that the kernel gives to the clock of a process
+
+
+class Child:
+    """A process that says one line when it is ready, and is killed in the end."""
+
+    def __init__(self, *command: str) -> None:
+        self._command = (sys.executable, "-m", *command)
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is no more."""
+        return self._process is None or self._process.poll() is not None
+
+    def start(self) -> None:
+        """Start it, without waiting."""
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def ready(self) -> str:
+        """The line that it says when it is ready."""
+        assert self._process is not None and self._process.stdout is not None and self._process.stderr is not None
+        if line := self._process.stdout.readline():
+            return line
+        said = self._process.stderr.read().strip().splitlines()
+        raise LoadTestFailed(f"{self._command[2]} did not start: {said[-1] if said else 'no reason given'}")
+
+    def kill(self) -> None:
+        """End it as hard as can be."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.communicate()
+            self._process = None
+
+
+def controller(folder: Path, clients: int) -> Child:
+    """A controller of its own, with room for so many clients; its socket is `socket` in the folder."""
+    config: dict[str, Any] = {
+        "capacity": "1 TB/s",
+        "machine_nodes": clients,
+        "socket": {"path": str(socket_in(folder))},
+        "journal": {"directory": str(folder / "journal")},
+        "quotas": {"connections": clients + 100},
+        "log": {"file": str(folder / "log"), "level": "warning"},
+    }
+    file = folder / "controller.yaml"
+    file.write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML, too
+    return Child("penstock", "serve", "--json", "--config", str(file))
+
+
+def socket_in(folder: Path) -> Path:
+    """Where the controller of a folder listens."""
+    return folder / "socket"
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time that a process has had."""
+    return time.clock_gettime((~pid << 3) | _CPU_CLOCK)
+
+
+def memory(pid: int) -> float:
+    """Memory that a process holds now, in MB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,0 +1,307 @@
+"""What a controller is told: one YAML file, units as in a scenario. A capacity is all it needs.
+
+    capacity: 160 GB/s
+    machine_nodes: 4096
+    sharing: fair-share
+    journal: {directory: /var/lib/penstock}
+    tcp: {listen: "0.0.0.0:7440", certificate: /etc/penstock/tls.crt, key: /etc/penstock/tls.key}
+    auth: [peer, munge]
+
+Instead of one capacity there may be `resources`, each with a name, a capacity, and perhaps a target and a direction.
+"""
+
+from __future__ import annotations
+
+import grp
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from penstock.errors import InvalidScenario
+from penstock.files import reading
+from penstock.live.core import Resource, Settings
+from penstock.live.journal import Retention
+from penstock.live.server.errors import InvalidConfig
+from penstock.live.server.log import LEVELS
+from penstock.live.server.quotas import Quotas
+from penstock.live.tokens import read_key
+from penstock.live.wire import AUTH_KINDS
+from penstock.model import yaml_text
+from penstock.model.problems import Path as Place
+from penstock.model.problems import reject
+from penstock.model.record import Bytes, BytesPerSecond, Count, Name, Record, Seconds, Share
+from penstock.model.units import Refusal, number, shown, whole
+
+LARGEST = 1_000_000  # bytes of a configuration
+
+
+def _mode(value: object) -> int:
+    """Permissions, as `chmod` takes them: "0660", or 0660, which YAML reads as an octal number."""
+    text = value if isinstance(value, str) else f"{value:o}" if type(value) is int else ""
+    if not re.fullmatch(r"0?o?[0-7]{3}", text):
+        raise Refusal(f'is {shown(value)}; permissions are three octal digits, such as "0660"')
+    return int(text.replace("o", ""), 8)
+
+
+def _file(value: object) -> str:
+    if isinstance(value, str) and value and "\0" not in value:
+        return os.path.expanduser(value)
+    raise Refusal(f"is {shown(value)}; expected the name of a file")
+
+
+def _one_of(value: object, known: tuple[str, ...]) -> object:
+    if value not in known:
+        raise Refusal(f"is {shown(value)}; accepted: {', '.join(known)}")
+    return value
+
+
+def _switch(value: object) -> object:
+    if not isinstance(value, bool):
+        raise Refusal(f"is {shown(value)}; accepted: true, false")
+    return value
+
+
+def _listen(value: object) -> str:
+    if (
+        not isinstance(value, str)
+        or not re.fullmatch(r"(\[[^\]]+\]|[^:\s]+):\d{1,5}", value)
+        or port_of(value) > 65_535
+    ):
+        raise Refusal(f'is {shown(value)}; expected an address and a port, such as "0.0.0.0:7440" or "[::]:7440"')
+    return value
+
+
+def port_of(listen: str) -> int:
+    """The port of "host:port"."""
+    return int(listen.rpartition(":")[2])
+
+
+def host_of(listen: str) -> str:
+    """The host of "host:port"."""
+    return listen.rpartition(":")[0].strip("[]")
+
+
+Mode = Annotated[int, BeforeValidator(_mode)]
+File = Annotated[str, BeforeValidator(_file)]
+Listen = Annotated[str, BeforeValidator(_listen)]
+Switch = Annotated[bool, BeforeValidator(_switch)]
+Part = Annotated[float, BeforeValidator(partial(number, accepted="expected a number from 0 to 1", most=1.0))]
+User = Annotated[int, BeforeValidator(partial(whole, accepted="a user id is a whole number ≥ 0", least=0))]
+Port = Annotated[int, BeforeValidator(partial(whole, accepted="a port is a number from 1 to 65535", most=65_535))]
+Direction = Annotated[str, BeforeValidator(partial(_one_of, known=("read", "write")))]
+Durability = Annotated[str, BeforeValidator(partial(_one_of, known=("write", "sync")))]
+Reserve = Annotated[str, BeforeValidator(partial(_one_of, known=("bounded", "strict")))]
+Level = Annotated[str, BeforeValidator(partial(_one_of, known=LEVELS))]
+AuthKind = Annotated[str, BeforeValidator(partial(_one_of, known=AUTH_KINDS))]
+
+
+class ResourceConfig(Record):
+    """A limit: of one target, of one direction, or of all together."""
+
+    name: Name
+    capacity: BytesPerSecond
+    target: Name | None = None
+    direction: Direction | None = None
+
+
+class SocketConfig(Record):
+    """The UNIX sockets: one for all, and one for operators only if it has a path."""
+
+    path: File | None = None
+    mode: Mode = 0o666
+    admin_path: File | None = None
+    admin_mode: Mode = 0o660
+    admin_group: Name = "penstock"
+
+
+class TcpConfig(Record):
+    """The way in from other hosts. Without TLS everybody in between can read along, and it has to be said aloud."""
+
+    listen: Listen
+    certificate: File | None = None
+    key: File | None = None
+    client_ca: File | None = None
+    plain: Switch = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reject("TcpConfig", self._problems())
+        return self
+
+    def _problems(self) -> Iterator[tuple[Place, object, str]]:
+        if self.plain and (self.certificate or self.key or self.client_ca):
+            yield ("plain",), True, "is true, yet there is a certificate; keep one of them"
+        if not self.plain and not (self.certificate and self.key):
+            yield (), None, "needs a certificate and its key, or `plain: true` on a network where everybody is trusted"
+
+
+class JournalConfig(Record):
+    """Where the journal is, how it is kept."""
+
+    directory: File | None = None
+    durability: Durability = "write"
+    keep: Seconds = Retention.seconds
+    keep_bytes: Bytes = Retention.bytes
+
+
+class QuotasConfig(Record):
+    """How much one peer may take from the others."""
+
+    connections: Count = Quotas.connections
+    connections_per_uid: Count = Quotas.connections_per_uid
+    unauthenticated: Count = Quotas.unauthenticated
+    authenticate_seconds: Seconds = Quotas.authenticate_seconds
+    bad_frames: Count = Quotas.bad_frames
+    frames_per_second: Share = Quotas.frames_per_second
+    frames_burst: Share = Quotas.frames_burst
+
+
+class LogConfig(Record):
+    """Where the log goes; standard error without a file."""
+
+    file: File | None = None
+    level: Level = "info"
+
+
+class Config(Record):
+    """All that a controller is told."""
+
+    capacity: BytesPerSecond | None = None
+    resources: tuple[ResourceConfig, ...] = ()
+    machine_nodes: Count | None = None
+    sharing: Name = "fair-share"
+    cluster: Name = "penstock"
+    lease: Seconds = 8.0
+    beat: Seconds = 2.0
+    pace: Seconds = 0.002
+    epsilon: Part = 0.02
+    phi: Part = 0.5
+    max_wait: Seconds = 600.0
+    floor: BytesPerSecond | None = None
+    forget: Seconds = 3600.0
+    members_per_job: Count = 64
+    jobs_per_user: Count = 20_000
+    reserve: Reserve = "bounded"
+    socket: SocketConfig = SocketConfig()
+    tcp: TcpConfig | None = None
+    auth: tuple[AuthKind, ...] = ("peer",)
+    keys: dict[str, File] = Field(default={})
+    munge_socket: File | None = None
+    hook_uids: tuple[User, ...] = ()
+    quotas: QuotasConfig = QuotasConfig()
+    journal: JournalConfig = JournalConfig()
+    metrics_port: Port | None = None
+    log: LogConfig = LogConfig()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        reject("Config", self._problems())
+        return self
+
+    def _problems(self) -> Iterator[tuple[Place, object, str]]:
+        if (self.capacity is None) == (not self.resources):
+            yield (), None, 'needs either a capacity, such as "160 GB/s", or resources with theirs'
+        names = [resource.name for resource in self.resources]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                yield ("resources", place, "name"), name, f"is {name!r}, which is there twice; names are unique"
+        if not 0 < 2 * self.beat <= self.lease:
+            yield (
+                ("beat",),
+                self.beat,
+                f"is {self.beat:g} s; it is above 0 and at most half of the lease, {self.lease:g} s",
+            )
+        if self.phi == 0:
+            yield ("phi",), 0, "is 0; without a share to go on with, jobs would hang when the controller is gone"
+        if not self.auth:
+            yield ("auth",), (), f"is empty; accepted: {', '.join(AUTH_KINDS)}"
+        if "hmac" in self.auth and not self.keys:
+            yield ("keys",), {}, "are missing; the kind hmac needs the site's keys, as `name: file`"
+        if self.tcp and not self.tcp.client_ca and not {"munge", "hmac"} & set(self.auth):
+            yield ("auth",), self.auth, "is only peer, which nobody can show over TCP; add munge or hmac"
+
+    def settings(self) -> Settings:
+        """What the core is told of it."""
+        given = [(each.name, each.capacity, each.target, each.direction) for each in self.resources]
+        resources = tuple(Resource(*each) for each in given or [("all", self.capacity or 0.0, None, None)])
+        nodes: dict[str, Any] = {} if self.machine_nodes is None else {"machine_nodes": self.machine_nodes}
+        names = (
+            "sharing",
+            "lease",
+            "beat",
+            "pace",
+            "epsilon",
+            "phi",
+            "max_wait",
+            "floor",
+            "forget",
+            "members_per_job",
+            "jobs_per_user",
+            "reserve",
+        )
+        return Settings(resources=resources, **nodes, **{name: getattr(self, name) for name in names})
+
+    def socket_path(self) -> Path:
+        """Where clients of this host connect: as told, or where they look by themselves."""
+        return Path(self.socket.path) if self.socket.path else default_folder("XDG_RUNTIME_DIR", "/run/penstock")
+
+    def journal_folder(self) -> Path:
+        """Where the journal is: as told, or the usual place of such data."""
+        if self.journal.directory:
+            return Path(self.journal.directory)
+        if os.geteuid() == 0:
+            return Path("/var/lib/penstock")
+        return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "penstock"
+
+    def retention(self) -> Retention:
+        """What the journal is told of it."""
+        return Retention(self.journal.keep, self.journal.keep_bytes)
+
+    def admin_group(self) -> int | None:
+        """The number of the group of operators, if there is such a group."""
+        try:
+            return grp.getgrnam(self.socket.admin_group).gr_gid
+        except KeyError:
+            return None
+
+    def site_keys(self) -> dict[str, bytes]:
+        """The site's keys by their names, from their files."""
+        return {kid: read_key(Path(file)) for kid, file in self.keys.items()}
+
+
+def default_folder(variable: str, otherwise: str) -> Path:
+    """The socket's usual place: the user's own runtime folder, or the system's."""
+    folder = os.environ.get(variable)
+    return Path(folder) / "penstock.sock" if folder and os.geteuid() != 0 else Path(otherwise) / "penstock.sock"
+
+
+def load_config(path: str | os.PathLike[str]) -> Config:
+    """The configuration in a YAML file."""
+    file = Path(path)
+    with reading(file, InvalidConfig):
+        if file.stat().st_size > LARGEST:
+            raise InvalidConfig(f"{file}: has {file.stat().st_size:,} bytes; a configuration is a small file")
+        text = file.read_text("utf-8")
+
+    def locate(place: Place) -> str:
+        line = yaml_text.line_of(text, place) if place else None
+        return f"{file}:{line}" if line else str(file)
+
+    try:
+        document: Any = yaml_text.parse(text, str(file))
+        return Config.checked({} if document is None else document, locate)
+    except InvalidScenario as error:
+        raise InvalidConfig(str(error)) from None
+
+
+def make_config(**given: Any) -> Config:
+    """The configuration of a command line."""
+    try:
+        return Config.checked(given, lambda _: "the options")
+    except InvalidScenario as error:
+        raise InvalidConfig(str(error)) from None

@@ -1,0 +1,246 @@
+"""`serve`: from a configuration to a controller that listens, and back to a folder that the next start resumes from.
+
+The order matters. The journal is locked and the doors are bound first, so that whatever is in the way is said before
+anything changes. The state comes back, the new epoch is on the disk, the core has taken its first step; then, and only
+then, somebody is listened to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import resource
+import signal
+import socket
+import time as clocks
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from penstock.live.core import Core
+from penstock.live.journal import Journal, Lock, Recovered, boot_id, raise_epoch, recover
+from penstock.live.journal.segment import Header
+from penstock.live.journal.versions import core_code, policy_code
+from penstock.live.server.config import Config
+from penstock.live.server.errors import CannotServe
+from penstock.live.server.handshake import House
+from penstock.live.server.log import Log
+from penstock.live.server.metrics import Metrics
+from penstock.live.server.munge import Munge
+from penstock.live.server.protocol import Connection, Door
+from penstock.live.server.quotas import Quotas
+from penstock.live.server.shell import Clock, Shell
+from penstock.live.server.sockets import BACKLOG, tcp_socket, tls_context, unix_doors
+from penstock.live.server.unpaced import Mark, places
+from penstock.live.wire import Notice
+from penstock.sharing import Sharing, find
+
+MOST_EPOCH = 2**62  # so that it can still rise, and be written down
+OWN_FILES = 100  # that are no connections
+FLUSH = 0.5  # seconds that a stop waits for what is on its way
+
+
+def serve(
+    config: Config, *, grace: bool = False, epoch: int = 0, ready: Callable[[str], None] = lambda address: None
+) -> int:
+    """Run a controller until it is told to stop; the exit code. `ready` is called once it listens.
+
+    `grace` starts cold even if the journal is whole, or without it if it is damaged; `epoch` is the least to take.
+    """
+    if not 0 <= epoch <= MOST_EPOCH:
+        raise CannotServe(f"the epoch is {epoch}; a whole number from 0 to {MOST_EPOCH} is accepted")
+    os.umask(0o077)
+    _raise_limit()
+    return _runner()(_serve(config, grace, epoch, ready))
+
+
+def _runner() -> Callable[[Any], int]:
+    """The faster event loop, where it is installed."""
+    try:
+        run: Callable[[Any], int] = import_module("uvloop").run
+    except ImportError:
+        return asyncio.run
+    return run
+
+
+async def _serve(config: Config, grace: bool, epoch: int, ready: Callable[[str], None]) -> int:
+    with ExitStack() as stack:
+        log = Log(Path(config.log.file) if config.log.file else None, config.log.level)
+        stack.callback(log.close)
+        controller = _Controller(config, log, stack)
+        shell = controller.open(grace, epoch)
+        return await controller.run(shell, ready)
+
+
+class _Controller:
+    """All that a controller holds while it runs; `stack` gives it back in the opposite order."""
+
+    def __init__(self, config: Config, log: Log, stack: ExitStack) -> None:
+        self._config, self._log, self._stack = config, log, stack
+        self._loop = asyncio.get_running_loop()
+        self._end: asyncio.Future[int] = self._loop.create_future()
+        self._policy = find(config.sharing)
+        self._munge = Munge(Path(config.munge_socket) if config.munge_socket else None)
+        if "munge" in config.auth and not self._munge.available:
+            raise CannotServe(
+                "auth has munge, but neither libmunge.so.2 nor unmunge is here; install munge, or drop it"
+            )
+        self._keys = config.site_keys()
+        self._folder = config.journal_folder()
+        stack.callback(Lock(self._folder).close)
+        self._doors = unix_doors(config.socket_path(), config.socket)
+        for door, _ in self._doors:
+            stack.callback(door.close)
+        self._tcp = tcp_socket(config.tcp) if config.tcp else None
+        self._tls = tls_context(config.tcp) if config.tcp else None
+        if config.metrics_port:
+            metrics = Metrics(config.metrics_port, self._loop, self._figures)
+            stack.callback(metrics.close)
+
+    def open(self, grace: bool, epoch: int) -> Shell:
+        """Come back to life from the journal, up to the first step."""
+        config, settings = self._config, self._config.settings()
+        found = recover(self._folder, settings, grace)
+        epoch = raise_epoch(self._folder, epoch)
+        mark = Mark(places(self._folder, self._doors[0][0].path))
+        if mark.there:
+            found = dataclasses.replace(found, warm=False)
+        clock = _clock(found)
+        core = Core(settings, self._policy, epoch=epoch, boot=clock(), state=found.state, warm=found.warm)
+        header = _header(config, self._policy, found, epoch, clock)
+        pen = Journal(self._folder, header, config.retention(), self._on_synced, self._on_trouble, found.saved)
+        self._stack.callback(pen.close)
+        self._log.info(
+            "started", epoch=epoch, warm=found.warm, records=found.last_seq, sharing=self._policy.label,
+            set_aside=found.set_aside,
+        )  # fmt: skip
+        self._shell = Shell(
+            core, pen, self._house(epoch), self._quotas(), self._log, self._loop, clock,
+            self._munge, config.journal.durability == "sync", self._warnings(), mark,
+        )  # fmt: skip
+        self._shell.on_end = self._ended
+        self._shell.begin()
+        return self._shell
+
+    async def run(self, shell: Shell, ready: Callable[[str], None]) -> int:
+        """Listen until somebody says stop."""
+        self._listen_to_signals()
+        servers = [await self._open_door(shell, door.socket, Door("unix", admin)) for door, admin in self._doors]
+        if self._tcp is not None:
+            servers.append(await self._open_door(shell, self._tcp, Door("tcp"), self._tls))
+        address = str(self._doors[0][0].path)
+        self._log.info("listening", socket=address, tcp=self._config.tcp.listen if self._config.tcp else None)
+        ready(address)
+        code = await self._end
+        for server in servers:
+            server.close()
+        await self._stop(shell, code)
+        return code
+
+    async def _open_door(
+        self, shell: Shell, bound: socket.socket, door: Door, tls: Any = None
+    ) -> asyncio.base_events.Server:
+        def connection() -> Connection:
+            return Connection(shell, door)
+
+        if door.kind == "unix":
+            return await self._loop.create_unix_server(connection, sock=bound, backlog=BACKLOG)
+        limit = self._config.quotas.authenticate_seconds if tls else None
+        return await self._loop.create_server(
+            connection, sock=bound, backlog=BACKLOG, ssl=tls, ssl_handshake_timeout=limit
+        )
+
+    async def _stop(self, shell: Shell, code: int) -> None:
+        if code == 0:
+            shell.notify(Notice("restart", "the controller stops; rates stay until their leases end"))
+            shell.save()
+        shell.stop()
+        deadline = self._loop.time() + FLUSH
+        while shell.connections and self._loop.time() < deadline:
+            await asyncio.sleep(0.01)
+        self._munge.close()
+        self._log.info("stopped", code=code)
+
+    def _listen_to_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._ended, 0)
+        self._loop.add_signal_handler(signal.SIGHUP, self._log.reopen)
+
+    def _ended(self, code: int) -> None:
+        if not self._end.done():
+            self._end.set_result(code)
+
+    def _figures(self) -> dict[str, Any]:
+        return self._shell.all_figures()
+
+    def _on_synced(self, seq: int) -> None:
+        if self._config.journal.durability == "sync":
+            with suppress(RuntimeError):  # the loop is gone when the last records are synced
+                self._loop.call_soon_threadsafe(lambda: self._shell.synced(seq))
+
+    def _on_trouble(self, text: str) -> None:
+        self._log.error("journal", problem=text)
+
+    def _house(self, epoch: int) -> House:
+        config = self._config
+        return House(
+            epoch=epoch,
+            name=config.cluster,
+            lease=config.lease,
+            beat=config.beat,
+            pace=config.pace,
+            kinds=config.auth,
+            keys=self._keys,
+            admin_group=config.admin_group(),
+            hook_uids=config.hook_uids,
+        )
+
+    def _quotas(self) -> Quotas:
+        """As configured, but no more connections than the system lets us have, with some files for ourselves."""
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        quotas = Quotas(**self._config.quotas.model_dump())
+        return dataclasses.replace(quotas, connections=min(quotas.connections, max(1, files - OWN_FILES)))
+
+    def _warnings(self) -> list[str]:
+        warnings = []
+        if self._config.tcp and self._config.tcp.plain:
+            warnings.append("TCP is not encrypted: whoever is on the network can read along and take over")
+        return warnings
+
+
+def _clock(found: Recovered) -> Clock:
+    """A clock that goes on where the journal ends."""
+    if found.header is None:
+        return Clock()
+    if found.header.boot_id == boot_id():
+        return Clock(found.header.offset)
+    return Clock(found.last_time - Clock()())
+
+
+def _header(config: Config, policy: Sharing, found: Recovered, epoch: int, clock: Clock) -> Header:
+    now = clock()
+    return Header(
+        epoch=epoch,
+        first=found.last_seq + 1,
+        boot_id=boot_id(),
+        offset=clock.offset,
+        wall=clocks.time(),
+        time=now,
+        boot=now,
+        warm=found.warm,
+        settings=dataclasses.asdict(config.settings()),
+        policy=policy.label,
+        policy_code=policy_code(policy),
+        core_code=core_code(),
+        cluster=config.cluster,
+    )
+
+
+def _raise_limit() -> None:
+    """As many open files as the system allows."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

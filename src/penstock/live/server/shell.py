@@ -1,0 +1,455 @@
+"""The turn: gather what happened, let the core step once, write its records, and only then send what it says.
+
+Everything that arrives in one round of the event loop makes one turn with one time. While the disk refuses the records,
+nobody's rate is raised: a member is told at most what it was told before, which is charged already, so leases go on;
+after a minute the controller lets everybody go unpaced and says so. It does that only if a mark is left that the next
+start will find; else it tells nobody anything, and everybody goes on at the fallback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time as clocks
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from penstock.live.core import Core
+from penstock.live.core.people import Stage
+from penstock.live.core.state import PAUSED
+from penstock.live.core.steps import (
+    Close,
+    Closed,
+    Connected,
+    Frame,
+    Identity,
+    Input,
+    Journal,
+    Output,
+    ProcessDead,
+    Send,
+    Tick,
+    WakeAt,
+)
+from penstock.live.journal import Journal as Pen
+from penstock.live.server.handshake import Admit, House, Refuse
+from penstock.live.server.log import Log
+from penstock.live.server.meter import Meter
+from penstock.live.server.munge import Munge
+from penstock.live.server.protocol import Connection
+from penstock.live.server.quotas import Allowance, Doorman, Quotas
+from penstock.live.server.unpaced import Mark
+from penstock.live.wire import FREE, MONITOR, Admin, Answer, Error, FromClient, Hook, Message, Notice, Rate, Registered
+
+RETRY = 1.0  # seconds between two tries to write what the disk refused
+SAY_AGAIN = 60.0  # seconds between two complaints about a policy that fails
+PATIENCE = 60.0  # seconds until everybody goes unpaced
+FENCED = 3  # the exit code of a controller that another has succeeded
+US = 0  # the session in which the controller gives orders to itself
+
+
+class Clock:
+    """Seconds that never fall, also from boot to boot: those of the machine, which pass in its sleep, and an offset."""
+
+    def __init__(self, offset: float = 0.0) -> None:
+        self.offset = offset
+
+    def __call__(self) -> float:
+        """The time now."""
+        return clocks.clock_gettime(clocks.CLOCK_BOOTTIME) + self.offset
+
+
+class Shell:
+    """Between the core, which knows no world, and the world."""
+
+    def __init__(
+        self,
+        core: Core,
+        pen: Pen,
+        house: House,
+        quotas: Quotas,
+        log: Log,
+        loop: asyncio.AbstractEventLoop,
+        clock: Callable[[], float] | None = None,
+        munge: Munge | None = None,
+        sync: bool = False,
+        warnings: Sequence[str] = (),
+        mark: Mark | None = None,
+    ) -> None:
+        self.core, self.pen, self.house, self.quotas, self.log, self.loop = core, pen, house, quotas, log, loop
+        self.clock = clock or Clock()
+        self.munge = munge or Munge()
+        self.doorman: Doorman[Connection] = Doorman(quotas, frozenset({0, house.own_uid}))
+        self.meter = Meter()
+        self.connections: dict[int, Connection] = {}
+        self.on_end: Callable[[int], None] = lambda code: None
+        self._sync, self._warnings = sync, warnings
+        self._last_session = US
+        self._inputs: list[Input] = []
+        self._due = False
+        self._wake: asyncio.TimerHandle | None = None
+        self._unsynced: deque[tuple[int, list[Output]]] = deque()
+        self._mark = mark or Mark()
+        self._said_by: int | None = None  # the record up to which the journal says what the mark does
+        self._trouble_since: float | None = None
+        self._gave_up = self._silent = False
+        self._ended = False
+        self._complaints, self._unsaid = Allowance(10.0, 100.0, loop.time()), 0  # of those that are refused
+        self._failures, self._said_at = core.state.failures, -SAY_AGAIN  # of the policy, and when they were last told
+
+    # What connections tell.
+
+    def new_session(self) -> int:
+        """A number that nobody had before in this epoch."""
+        self._last_session += 1
+        return self._last_session
+
+    def may_enter(self, connection: Connection, admit: Admit) -> Error | None:
+        """Why somebody who showed who they are is still not let in."""
+        identity = admit.identity
+        if admit.epoch_seen > self.house.epoch and not identity.trusted:
+            return self._newer_epoch(connection, admit.epoch_seen)
+        uid = identity.uid if identity.job is None else None
+        if full := self.doorman.admitted(connection.peer.owner, connection, uid):
+            return Error(0, "quota", full, fatal=True, retry_after=60.0)
+        return None
+
+    def entered(self, connection: Connection, admit: Admit) -> None:
+        """Somebody was let in."""
+        assert connection.session is not None
+        self.connections[connection.session] = connection
+        self.meter.admitted += 1
+        self._put(Connected(connection.session, admit.identity, admit.epoch_seen))
+        self._audit("connected", connection, agent=admit.agent)
+
+    def refused(self, connection: Connection, refuse: Refuse) -> None:
+        """Somebody was not let in, or is sent away."""
+        self.meter.refused += 1
+        error = refuse.error
+        if self._complaints.wait(self.loop.time()) > 0.0:
+            self._unsaid += 1
+            return
+        self._complaints.take()
+        unsaid, self._unsaid = self._unsaid or None, 0
+        self._audit(
+            "refused", connection, code=error.code, text=error.text, detail=refuse.detail or None, not_told=unsaid
+        )
+
+    def heard(self, connection: Connection, message: FromClient) -> None:
+        """Somebody who was let in says something."""
+        self.meter.frames += 1
+        assert connection.session is not None and connection.identity is not None
+        if getattr(message, "epoch", 0) > self.house.epoch and not connection.identity.trusted:
+            connection.refuse(self._newer_epoch(connection, message.epoch))  # type: ignore[union-attr]
+            return
+        if isinstance(message, Admin):
+            self._audit("command", connection, verb=message.verb, args=message.args)
+            if connection.identity.role == "admin" and self._did(connection, message):
+                return
+            if message.verb == "policy" and isinstance(name := message.args.get("name"), str):
+                looked_up = self.loop.run_in_executor(None, self._look_up, name)
+                looked_up.add_done_callback(partial(self._put_later, Frame(connection.session, message)))
+                return
+        elif isinstance(message, Hook):
+            self._audit("hook", connection, says=message.kind, about=message.job, node=message.node or None)
+        self._put(Frame(connection.session, message))
+
+    def gone(self, connection: Connection) -> None:
+        """A connection is over; if its process is, too, its charge is free at once."""
+        assert connection.session is not None and connection.identity is not None
+        del self.connections[connection.session]
+        self._put(Closed(connection.session))
+        self._audit("closed", connection)
+        if connection.member is not None and connection.identity.pid is not None:
+            self._watch(connection.identity.pid, connection.session, connection.member)
+
+    def _newer_epoch(self, connection: Connection, epoch: int) -> Error:
+        """What to tell a user who has met a higher epoch: that word alone would let any user stop the controller.
+
+        Clients heed no epoch below the highest that they have met, so nobody is given anything twice.
+        """
+        self.log.error("newer epoch seen", address=connection.peer.address, epoch=epoch)
+        text = f"you have met epoch {epoch}; this controller is in epoch {self.house.epoch}"
+        return Error(0, "fenced", text, fatal=True)
+
+    # The turn.
+
+    def begin(self) -> None:
+        """Take the first step, before anybody is listened to."""
+        if self._mark.there:
+            self.log.error("journal", problem="the controller before could not write it", effect="everybody is unpaced")
+            self.order("mode", mode="pause")
+        self._turn()
+
+    def order(self, verb: str, **args: Any) -> None:
+        """Give the core an order of our own."""
+        identity = Identity("peer", self.house.own_uid, "admin", trusted=True)
+        self._put(Connected(US, identity))
+        self._put(Frame(US, Admin(0, verb, args)))
+        self._put(Closed(US))
+
+    def _put(self, event: Input) -> None:
+        self._inputs.append(event)
+        if not self._due:
+            self._due = True
+            self.loop.call_soon(self._round)
+
+    def _look_up(self, policy: str) -> None:
+        """Find a policy, and so compile it, in a thread, lest everybody waits. What is wrong with it the core says."""
+        with contextlib.suppress(Exception):
+            self.core.resolve(policy)
+
+    def _put_later(self, event: Input, _: object) -> None:
+        self._put(event)
+
+    def _round(self) -> None:
+        """A turn. A fault of ours in it is told, and another turn comes: leases must go on for everybody else."""
+        try:
+            self._turn()
+        except Exception as error:
+            *_, at = traceback.extract_tb(error.__traceback__)
+            where = f"{os.path.basename(at.filename)}, line {at.lineno}"
+            self.log.error("internal", problem=f"{type(error).__name__}: {error}", where=where)
+            self.loop.call_later(RETRY, self._woken)
+
+    def _turn(self) -> None:
+        self._due = False
+        inputs, self._inputs = self._inputs or [Tick()], []
+        began = clocks.perf_counter()
+        now = self.clock()
+        outputs = self.core.step(now, inputs)
+        self._record(now, outputs)
+        self.meter.turned(len(inputs), clocks.perf_counter() - began)
+        if self._mark.there and self.pen.problem is None:
+            self._written_after_all()
+        if self.core.state.failures > self._failures:
+            self._policy_failed(now)
+        if self.pen.snapshot_due(now):
+            self.pen.snapshot(now, self.core.state.snapshot())
+        if self.core.state.fenced and not self._ended:
+            self._ended = True
+            self.log.error("fenced", epoch=self.house.epoch)
+            self.on_end(FENCED)
+
+    def _policy_failed(self, now: float) -> None:
+        """Say so, but not at every decision."""
+        self._failures = self.core.state.failures
+        if now >= self._said_at + SAY_AGAIN:
+            self._said_at = now
+            self.log.error("policy", problem=self.core.state.last_failure, failures=self._failures)
+
+    def _record(self, now: float, outputs: list[Output]) -> None:
+        records = [output.record for output in outputs if isinstance(output, Journal)]
+        seq = self.pen.write(now, records) if records else self.pen.seq
+        self.meter.records += len(records)
+        if self.pen.problem is not None and self._trouble_since is None:
+            self._in_trouble(now)
+        if self._sync and self._trouble_since is None and (seq > self.pen.synced or self._unsynced):
+            self._unsynced.append((seq, outputs))
+            return
+        self._carry_out(outputs)
+
+    def synced(self, seq: int) -> None:
+        """The records up to this one are on the disk, so what came after them may be sent."""
+        while self._unsynced and self._unsynced[0][0] <= seq:
+            self._carry_out(self._unsynced.popleft()[1])
+
+    def _carry_out(self, outputs: list[Output]) -> None:
+        wake = None
+        for output in outputs:
+            if isinstance(output, Send):
+                self._send(output.session, output.message)
+            elif isinstance(output, Close):
+                if (connection := self.connections.get(output.session)) is not None:
+                    self._audit("sent away", connection, code=output.code)
+                    connection.close()
+            elif isinstance(output, WakeAt):
+                wake = output.time if wake is None else min(wake, output.time)
+        if self._wake is not None:
+            self._wake.cancel()
+        self._wake = None if wake is None else self.loop.call_later(max(0.0, wake - self.clock()), self._woken)
+
+    def _woken(self) -> None:
+        if not self._due:
+            self._round()
+
+    def _send(self, session: int, message: Message) -> None:
+        if (connection := self.connections.get(session)) is None:
+            return
+        if isinstance(message, Rate):
+            if self._silent:
+                return
+            self.meter.rates += 1
+            if self._trouble_since is not None and not (message.flags & (FREE | MONITOR) and self._mark.make()):
+                message = _not_raised(message, connection.rate)
+        elif isinstance(message, Error):
+            self.meter.errors += 1
+        elif isinstance(message, Registered):
+            connection.member = (message.app, message.member)
+        connection.send(message)
+
+    # A disk that refuses.
+
+    def _in_trouble(self, now: float) -> None:
+        self._trouble_since, self._gave_up, self._said_by = now, False, None
+        self.core.frozen = True
+        self.log.error("journal", problem=self.pen.problem, effect=f"no rate is raised; unpaced in {PATIENCE:g} s")
+        self.synced(self.pen.seq)
+        self.loop.call_later(RETRY, self._try_again)
+
+    def _try_again(self) -> None:
+        now = self.clock()
+        assert self._trouble_since is not None
+        if self.pen.retry(now, self.core.state.snapshot):
+            self._trouble_since, self.core.frozen, self._silent = None, False, False
+            self._put(Tick())
+            paused = self.core.state.chosen == PAUSED
+            effect = "everybody is unpaced until an operator sets the mode" if paused else "rates are raised again"
+            self.log.warning("journal", problem="none any more", effect=effect)
+            return
+        self.loop.call_later(RETRY, self._try_again)
+        if now - self._trouble_since >= PATIENCE and not self._gave_up:
+            self._give_up()
+
+    def _written_after_all(self) -> None:
+        """Take the mark away once the disk has what it stands for."""
+        if self._said_by is None:
+            self._said_by = self.pen.seq
+        elif self.pen.synced >= self._said_by:
+            self._mark.remove()
+
+    def _give_up(self) -> None:
+        """Let everybody go, if the next start will know of it; else leave everybody to the fallback."""
+        self._gave_up = True
+        self._silent = not self._mark.make()
+        effect = "everybody goes on at the fallback" if self._silent else "everybody goes unpaced"
+        self.log.error("journal", problem=self.pen.problem, effect=effect)
+        if not self._silent:
+            self.order("mode", mode="pause")
+
+    # Death on this host.
+
+    def _away(self, session: int, member: tuple[int, int]) -> bool:
+        """Whether a member has no connection after that one, and no process but the one that left.
+
+        A member with a shared bucket lives on in other processes.
+        """
+        known = self.core.state.find(*member)
+        return known is not None and known.session in (None, session) and known.labels.get("bucket") != "shared"
+
+    def _watch(self, pid: int, session: int, member: tuple[int, int]) -> None:
+        """Tell the core when a process that has left is dead, which the end of its connection alone does not prove.
+
+        The number of a process that is gone may belong to another one by now: its death is proof all the same.
+        """
+        if not self._away(session, member):
+            return
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._put(ProcessDead(*member))
+            return
+        except OSError:
+            return
+
+        again: asyncio.TimerHandle | None = None
+
+        def look() -> None:
+            nonlocal again
+            if self._away(session, member):
+                again = self.loop.call_later(self.house.lease, look)
+            else:
+                done()
+
+        def done() -> None:
+            self.loop.remove_reader(handle)
+            os.close(handle)
+            if again is not None:
+                again.cancel()
+
+        def died() -> None:
+            done()
+            if self._away(session, member):
+                self._put(ProcessDead(*member))
+
+        self.loop.add_reader(handle, died)
+        look()
+
+    # What operators ask of the shell itself.
+
+    def figures(self) -> dict[str, Any]:
+        """How the shell is."""
+        return {
+            "connections": self.doorman.connections,
+            "unauthenticated": self.doorman.unauthenticated,
+            "journal": {"seq": self.pen.seq, "synced": self.pen.synced, "problem": self.pen.problem},
+            "warnings": [*self._warnings, *([f"journal: {self.pen.problem}"] if self.pen.problem else [])],
+            **self.meter.figures(),
+        }
+
+    def all_figures(self) -> dict[str, Any]:
+        """How the shell and the core are, in numbers."""
+        state = self.core.state
+        stages = Counter(member.stage.value for member in state.members())
+        used = zip(state.settings.resources, state.capacity, state.charges.used, strict=True)
+        return {
+            **self.figures(),
+            "epoch": state.epoch,
+            "mode": state.mode,
+            "decisions": state.decisions,
+            "members": {stage.value: stages[stage.value] for stage in Stage},
+            "applications": len(state.apps),
+            "active": len({row.app.number for row in state.rows.rows}),
+            "resources": {each.name: {"capacity": capacity, "charged": charged} for each, capacity, charged in used},
+        }
+
+    def save(self) -> None:
+        """Leave a snapshot, so that the next start has little to read."""
+        self.pen.snapshot(self.clock(), self.core.state.snapshot())
+
+    def _did(self, connection: Connection, message: Admin) -> bool:
+        """Do our part of an operator's command; whether that was all of it."""
+        if message.verb == "snapshot":
+            self.save()
+        if message.verb != "server":
+            return False
+        connection.send(Answer(message.req, {"pid": os.getpid(), "epoch": self.house.epoch, **self.figures()}))
+        return True
+
+    def notify(self, notice: Notice) -> None:
+        """Tell everybody."""
+        for connection in list(self.connections.values()):
+            connection.send(notice)
+
+    def stop(self) -> None:
+        """Step no more, and let everybody go. What the core knows stays as it is, for the next start."""
+        self._due = True
+        if self._wake is not None:
+            self._wake.cancel()
+        for connection in list(self.connections.values()):
+            connection.close()
+
+    def _audit(self, event: str, connection: Connection, **fields: Any) -> None:
+        who = connection.identity
+        known = {"uid": who.uid, "kind": who.kind, "role": who.role, "job": who.job, "pid": who.pid} if who else {}
+        certificate = connection.peer.certificate
+        self.log.info(
+            event,
+            session=connection.session,
+            address=connection.peer.address,
+            certificate=certificate,
+            **known,
+            **fields,
+        )
+
+
+def _not_raised(rate: Rate, told: tuple[int, float]) -> Rate:
+    """A Rate that gives no more than the last one did, and lets nobody go unpaced."""
+    before = told[1] if told[0] == rate.op else 0.0
+    return msgspec.structs.replace(rate, rate=min(rate.rate, before), flags=rate.flags & ~(FREE | MONITOR))

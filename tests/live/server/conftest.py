@@ -1,0 +1,204 @@
+"""A real controller in a process of its own, and a client that speaks raw frames."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from penstock.live import wire
+from penstock.live.wire import Auth, Challenge, Hello, Message, Welcome
+
+SERVE = """
+import sys
+from penstock.errors import PenstockError
+from penstock.live.server.config import load_config
+from penstock.live.server.run import serve
+try:
+    grace = "--grace" in sys.argv
+    sys.exit(serve(load_config(sys.argv[1]), grace=grace, ready=lambda address: print("ready", flush=True)))
+except PenstockError as error:
+    print(f"refused: {error}", flush=True)
+    sys.exit(2)
+"""
+NONCE = b"n" * 16
+
+
+class Raw:
+    """A client that says what it is told to say."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self.link = link
+        link.settimeout(5.0)
+        self._frames = wire.Frames(wire.MOST_FROM_CONTROLLER)
+        self._inbox: list[Message] = []
+
+    @classmethod
+    def unix(cls, path: Path) -> Raw:
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        link.connect(str(path))
+        return cls(link)
+
+    @classmethod
+    def tls(cls, port: int, context: ssl.SSLContext) -> Raw:
+        return cls(context.wrap_socket(socket.create_connection(("127.0.0.1", port), 5.0), server_hostname="localhost"))
+
+    def send(self, *messages: Message) -> None:
+        self.link.sendall(b"".join(wire.frame(message) for message in messages))
+
+    def hear(self) -> Message:
+        """The next message; EOFError when the controller hangs up."""
+        while not self._inbox:
+            try:
+                data = self.link.recv(65_536)
+            except ConnectionResetError:
+                data = b""
+            if not data:
+                raise EOFError
+            self._inbox += [wire.read_controller(body) for body in self._frames.feed(data)]
+        return self._inbox.pop(0)
+
+    def hear_a(self, kind: type[Any]) -> Any:
+        """The next message of a kind, over all others."""
+        while not isinstance(message := self.hear(), kind):
+            pass
+        return message
+
+    def hello(self, prove: Callable[[Challenge], bytes] = lambda challenge: b"", **changes: Any) -> Message:
+        """Greet; the Welcome, or what comes instead."""
+        given = {
+            "v_min": 1,
+            "v_max": 1,
+            "role": "client",
+            "agent": "raw",
+            "nonce": NONCE,
+            "epoch_seen": 0,
+            "auth": "peer",
+        }
+        self.send(Hello(**{**given, **changes}))
+        answer = self.hear()
+        if not isinstance(answer, Challenge):
+            return answer
+        self.send(Auth(prove(answer)))
+        return self.hear()
+
+    def admitted(self, **changes: Any) -> Raw:
+        answer = self.hello(**changes)
+        assert isinstance(answer, Welcome), answer
+        self.welcome = answer
+        return self
+
+    def silent(self, seconds: float = 0.3) -> bool:
+        """Whether nothing comes for a while."""
+        self.link.settimeout(seconds)
+        try:
+            self.hear()
+            return False
+        except TimeoutError:
+            return True
+        finally:
+            self.link.settimeout(5.0)
+
+    def close(self) -> None:
+        self.link.close()
+
+
+class Server:
+    """A controller in a process of its own."""
+
+    def __init__(self, folder: Path, config: dict[str, Any]) -> None:
+        self.folder = folder
+        self.config = {
+            "capacity": "1 GB/s",
+            "machine_nodes": 10,
+            "lease": 2,
+            "beat": 0.5,
+            "socket": {"path": str(folder / "p.sock")},
+            "journal": {"directory": str(folder / "journal")},
+            "log": {"file": str(folder / "log"), "level": "debug"},
+            **config,
+        }
+        self.process: subprocess.Popen[str] | None = None
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "p.sock"
+
+    def start(self, *options: str, ok: bool = True) -> str:
+        """Start it; its first line: `ready`, or why not."""
+        file = self.folder / "config.yaml"
+        file.write_text(yaml.safe_dump(self.config))
+        with (self.folder / "stderr").open("wb") as errors:
+            command = [sys.executable, "-c", SERVE, str(file), *options]
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline().strip()
+        if ok:
+            assert line == "ready", line + (self.folder / "stderr").read_text()
+        return line
+
+    def client(self, **changes: Any) -> Raw:
+        return Raw.unix(self.path).admitted(**changes)
+
+    def ask(self, verb: str, **args: Any) -> Any:
+        """An operator's question."""
+        client = self.client(role="admin")
+        client.send(wire.Admin(9, verb, args))
+        answer = client.hear()
+        client.close()
+        assert isinstance(answer, wire.Answer), answer
+        return answer.body
+
+    def run_on(self, seconds: float = 5.0) -> None:
+        """Wait until leases of other controllers are over and rates are raised."""
+        deadline = time.monotonic() + seconds
+        while self.ask("status")["mode"] == "grace":
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def log(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [line for line in self.log() if line["event"] == name]
+
+    def kill(self, number: int = signal.SIGKILL) -> int:
+        assert self.process is not None
+        if self.process.poll() is None:
+            os.kill(self.process.pid, number)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        assert self.process is not None
+        code = self.process.wait(10)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    made: list[Server] = []
+
+    def make(**config: Any) -> Server:
+        folder = tmp_path / f"s{len(made)}"
+        folder.mkdir()
+        made.append(Server(folder, config))
+        return made[-1]
+
+    yield make
+    for each in made:
+        if each.process is not None and each.process.poll() is None:
+            each.kill()
