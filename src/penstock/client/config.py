@@ -1,0 +1,214 @@
+"""What the environment says about the controller and about the job.
+
+| variable | meaning |
+| --- | --- |
+| PENSTOCK | `off`: no pacing at all |
+| PENSTOCK_ADDRESS | `unix:/path`, `/path`, `tcp://host:port` (TLS), `tcp-plain://host:port`; else the usual sockets |
+| PENSTOCK_CA | file of certificates that the controller's is checked against |
+| PENSTOCK_TOKEN | file with the job's token, readable by its owner only |
+| PENSTOCK_MUNGE_SOCKET | of munged, if not in its usual place |
+| PENSTOCK_JOB | the job; else SLURM_JOB_ID, else user and session |
+| PENSTOCK_NODES | nodes that this process moves bytes for, 1 |
+| PENSTOCK_CAP | the most that it can use, as `2GB/s` |
+| PENSTOCK_FALLBACK | rate without a controller, as `100MB/s` |
+| PENSTOCK_TIMEOUT | seconds to wait for the answer to an announcement, 2 |
+| PENSTOCK_BUCKET | segment with the bucket of this node, as `penstock run` makes it |
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pwd
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from penstock.client.amounts import parse_amount
+from penstock.client.member import Settings
+from penstock.errors import InvalidOption
+
+OFF_FILE = Path("/etc/penstock/off")
+LONGEST_NAME = 200  # characters; those of a file's name may take more than one byte each
+SYSTEM_SOCKET = Path("/run/penstock/penstock.sock")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the controller listens: a path, or a host and port."""
+
+    path: str = ""
+    host: str = ""
+    port: int = 0
+    tls: bool = True
+
+    def __str__(self) -> str:
+        if self.path:
+            return f"unix:{self.path}"
+        return f"{'tcp' if self.tls else 'tcp-plain'}://{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Config:
+    """All that a client needs to know; no address: off."""
+
+    settings: Settings
+    address: Address | None = None
+    ca: str | None = None
+    token: str | None = None
+    munge_socket: str | None = None
+    bucket: str | None = None
+    off_file: Path = OFF_FILE
+    folder: Path | None = None  # for the fallback rate, kept from one process of the job to the next
+
+
+def from_environment(env: Mapping[str, str] | None = None) -> Config:
+    """The configuration of this process; an InvalidOption names the variable that cannot be taken."""
+    env = os.environ if env is None else env
+    address = None if env.get("PENSTOCK", "").lower() == "off" else _address(env)
+    folder = Path(env.get("TMPDIR") or "/tmp")
+    token = env.get("PENSTOCK_TOKEN") or None
+    job = env.get("PENSTOCK_JOB") or (job_of_token(token) if token else "") or env.get("SLURM_JOB_ID") or _session()
+    job = as_name(job)
+    fallback = _amount(env, "PENSTOCK_FALLBACK")
+    settings = Settings(
+        job=job,
+        nodes=_nodes(env),
+        cap=_amount(env, "PENSTOCK_CAP"),
+        labels=_labels(env),
+        fallback=fallback if fallback is not None else kept_fallback(folder, job),
+        timeout=_timeout(env),
+        off=address is None,
+    )
+    return Config(
+        settings,
+        address,
+        env.get("PENSTOCK_CA") or None,
+        token,
+        env.get("PENSTOCK_MUNGE_SOCKET") or None,
+        None if env.get("PENSTOCK", "").lower() == "off" else env.get("PENSTOCK_BUCKET") or None,
+        OFF_FILE,
+        folder,
+    )
+
+
+def as_name(job: str) -> str:
+    """A job's name as controllers take it, and files: a job is not refused for what it is called.
+
+    >>> as_name("a job" + chr(10))
+    'a job_'
+    """
+    return "".join(letter if letter.isprintable() else "_" for letter in job[:LONGEST_NAME])
+
+
+def for_many(config: Config) -> Config:
+    """The same for a member whose bucket several processes pay from: the death of one of them frees nothing."""
+    settings = config.settings
+    return replace(config, settings=replace(settings, labels={**settings.labels, "bucket": "shared"}))
+
+
+def parse_address(text: str) -> Address:
+    """An address as it is written in PENSTOCK_ADDRESS.
+
+    >>> parse_address("tcp://io.example.org:7070").port
+    7070
+    """
+    if text.startswith(("tcp://", "tcp-plain://")):
+        scheme, _, place = text.partition("://")
+        host, _, port = place.rpartition(":")
+        if host and port.isascii() and port.isdigit() and 0 < int(port) < 65536:
+            return Address(host=host.strip("[]"), port=int(port), tls=scheme == "tcp")
+    elif (path := text.removeprefix("unix:")).startswith("/"):
+        return Address(path=path)
+    raise InvalidOption(f"PENSTOCK_ADDRESS is {text!r}; accepted are unix:/path, /path and tcp://host:port")
+
+
+def job_of_token(path: str) -> str:
+    """The job that a token speaks for; empty if the file cannot be read, which the handshake will complain about."""
+    from penstock.client.handshake import read_token_file  # noqa: PLC0415 - only jobs with a token need it
+
+    try:
+        return read_token_file(path)[2]
+    except OSError:
+        return ""
+
+
+def kept_fallback(folder: Path, job: str) -> float | None:
+    """The fallback rate that an earlier process of the job was told, if it was ours."""
+    try:
+        fd = os.open(_kept(folder, job), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd) as file:
+            if os.fstat(fd).st_uid != os.geteuid():
+                return None
+            rate = float(file.read(64))
+    except (OSError, ValueError):
+        return None
+    return rate if 0.0 < rate <= 1e18 else None
+
+
+def keep_fallback(folder: Path, job: str, rate: float) -> None:
+    """For later processes of the job; without a place to write, they ask the controller first."""
+    path = _kept(folder, job)
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "w") as file:
+            file.write(f"{rate!r}\n")
+        new.replace(path)
+    except OSError:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def _kept(folder: Path, job: str) -> Path:
+    return folder / f"penstock.{job.replace('/', '_')}"
+
+
+def _address(env: Mapping[str, str]) -> Address | None:
+    if given := env.get("PENSTOCK_ADDRESS"):
+        return parse_address(given)
+    runtime = env.get("XDG_RUNTIME_DIR")
+    for path in (*((Path(runtime) / "penstock.sock",) if runtime else ()), SYSTEM_SOCKET):
+        if os.path.exists(path):
+            return Address(path=str(path))
+    return None
+
+
+def _session() -> str:
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        user = str(os.getuid())
+    return f"{user}.{os.getsid(0)}"
+
+
+def _labels(env: Mapping[str, str]) -> dict[str, str]:
+    known = {"user": "USER", "account": "SLURM_JOB_ACCOUNT", "qos": "SLURM_JOB_QOS"}
+    return {label: env[name] for label, name in known.items() if env.get(name)}
+
+
+def _nodes(env: Mapping[str, str]) -> int:
+    text = env.get("PENSTOCK_NODES") or "1"
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 10**7):
+        raise InvalidOption(f"PENSTOCK_NODES is {text!r}; a whole number ≥ 1 is accepted")
+    return int(text)
+
+
+def _timeout(env: Mapping[str, str]) -> float:
+    text = env.get("PENSTOCK_TIMEOUT") or "2"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 < seconds <= 3600.0:
+        raise InvalidOption(f"PENSTOCK_TIMEOUT is {text!r}; seconds above 0 and up to 3600 are accepted")
+    return seconds
+
+
+def _amount(env: Mapping[str, str], name: str) -> float | None:
+    text = env.get(name)
+    amount = parse_amount(text, name) if text else None
+    if amount == 0.0:
+        raise InvalidOption(f"{name} is {text!r}; a rate > 0 is accepted")
+    return amount

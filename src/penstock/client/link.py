@@ -1,0 +1,425 @@
+"""The thread that talks to the controller, so that the job never has to.
+
+One daemon thread steps the member: it dials, keeps the beats, and turns what the controller says into rates of the
+bucket. The job's threads only leave it notes. It raises nothing: should it fail, it says so once and the job goes on at
+the fallback rate, as the bucket does by itself whenever nobody renews its rate.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import selectors
+import signal
+import threading
+from collections import deque
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Protocol
+
+from penstock.client.bucket import Clock, boottime
+from penstock.client.config import Config, keep_fallback
+from penstock.client.handshake import ByMunge, ByPeer, ByToken, Handshake, Identity, NotLetIn
+from penstock.client.member import (
+    Begin,
+    Dial,
+    End,
+    Event,
+    Extend,
+    HangUp,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Log,
+    Member,
+    Output,
+    Progress,
+    Received,
+    SendTo,
+    SetRate,
+    State,
+    Switch,
+    Timer,
+    WakeAt,
+)
+from penstock.client.transport import Lost, Transport
+from penstock.live.wire import BadFrame, Error, FromController, Welcome, read_controller
+
+CONNECT_LIMIT = 1.0  # seconds
+HELLO_LIMIT = 2.0
+LEAVE_LIMIT = 0.1
+SWITCH_EVERY = 10.0  # how often the off file is looked for
+ASK_AGAIN = 0.05  # how often a full queue of connections is tried
+
+
+class _Named(logging.LoggerAdapter):  # type: ignore[type-arg]
+    """Says who speaks: most jobs set up no logging, and then a line has nothing but its text."""
+
+    def process(self, msg: Any, kwargs: Any) -> tuple[str, Any]:
+        return f"penstock: {msg}", kwargs
+
+
+log = _Named(logging.getLogger("penstock.client"))
+
+
+class Pacer(Protocol):
+    """What the link needs of a bucket."""
+
+    @property
+    def moved(self) -> float:
+        """Bytes paid for so far."""
+
+    def set_rate(self, rate: float | None, expiry: float = ..., fallback: float | None = ...) -> None:
+        """Pace from now on."""
+
+
+class Asked:
+    """An announcement on its way: what it is about, and the word that it was answered."""
+
+    def __init__(self, begin: Begin, pacer: Pacer, limit: float, shared: bool) -> None:
+        self.begin, self.pacer, self.limit, self.shared = begin, pacer, limit, shared
+        self.answered = threading.Event()
+
+    def wait(self) -> None:
+        """Until there is an answer, or it is overdue and the pacer goes on without."""
+        self.answered.wait(self.limit)
+
+
+class Link:
+    """The member of this process and its thread."""
+
+    def __init__(self, config: Config, clock: Clock = boottime) -> None:
+        self.config = config
+        self._clock = clock
+        # The thread starts with an eye on the off file; a job that begins after it was made is not paced either.
+        self.member = Member(replace(config.settings, off=config.off_file.exists()))
+        self._notes: deque[Asked | Event] = deque()
+        self._asked: Asked | None = None
+        self._pacer: Pacer | None = None
+        self._base = 0.0
+        self._announced = math.inf  # by a phase that is extended here
+        self._broken = False
+        self._left = threading.Event()
+        self._transport: Transport | None = None
+        self._handshake: Handshake | None = None
+        self._attempts = 0
+        self._limit = math.inf  # of dialling and of the handshake
+        self._dial_at = math.inf if self.member.state is State.OFF else clock()
+        self._wake_at = math.inf
+        self._look_at = clock() + SWITCH_EVERY
+        self._settled = self.member.state is State.OFF  # the first attempt to reach the controller is over
+        self._settled_by = clock() + CONNECT_LIMIT
+        self._kept: float | None = None
+        self._complaint = ""
+        self._selector = selectors.DefaultSelector()
+        self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._selector.register(self._bell, selectors.EVENT_READ)
+        self._start()
+
+    # For the job's threads: leave a note, ring.
+
+    def announce(self, pacer: Pacer, begin: Begin, shared: bool = False) -> Asked:
+        """Announce a phase; the pacer lets nothing pass before the answer, or before it is overdue.
+
+        Where it is shared by processes of which none sees what the others move, more is announced here when needed.
+        """
+        limit = self.config.settings.timeout + (0.0 if self._settled else CONNECT_LIMIT)
+        asked = Asked(begin, pacer, limit, shared)
+        if self._broken:
+            self.release(pacer)
+            asked.answered.set()
+        else:
+            pacer.set_rate(0.0, self._clock() + asked.limit, self.member.fallback)
+            self._note(asked)
+        return asked
+
+    def extend(self, more: float) -> None:
+        """More will be moved than announced."""
+        self._note(Extend(more))
+
+    def release(self, pacer: Pacer) -> None:
+        """What is paid for from now on is not part of a phase: it goes by the fallback."""
+        fallback = self.member.fallback
+        pacer.set_rate(fallback, math.inf, fallback)
+
+    def end(self, done: float) -> None:
+        """The phase is over."""
+        self._note(End(done))
+
+    def leave(self) -> None:
+        """Say goodbye, within a tenth of a second."""
+        if not self._broken:
+            self._note(Leave())
+            self._left.wait(LEAVE_LIMIT)
+
+    def forget(self) -> None:
+        """In a forked child: let go of what belongs to the parent, without a word on its connection."""
+        self._broken = True
+        # The number of a closed bell may soon be that of a file of the job.
+        bell, self._bell = self._bell, -1
+        for close in (self._selector.close, lambda: os.close(bell), self._hang_up_quietly):
+            with suppress(Exception):  # the thread may have been in the middle of anything
+                close()
+
+    def _note(self, note: Asked | Event) -> None:
+        self._notes.append(note)
+        if self._bell >= 0:
+            os.eventfd_write(self._bell, 1)
+
+    # The thread.
+
+    def _start(self) -> None:
+        try:
+            threading.Thread(target=self._run, name="penstock-link", daemon=True).start()
+        except RuntimeError as error:
+            self._fail(error)
+
+    def _run(self) -> None:
+        try:
+            # Signals are the job's; this thread must not be where they arrive.
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            while not self._left.is_set():
+                self._turn()
+            self._hang_up()
+            self._selector.close()
+        except BaseException as error:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self._broken = True
+        log.warning("pacing goes on at the fallback rate, because of %s: %s", type(error).__name__, error)
+        for pacer in (self._pacer, *(note.pacer for note in self._notes if isinstance(note, Asked))):
+            if pacer is not None:
+                self.release(pacer)
+        for asked in (self._asked, *self._notes):
+            if isinstance(asked, Asked):
+                asked.answered.set()
+        self._hang_up_quietly()
+
+    def _turn(self) -> None:
+        """Wait for something to happen, and see to it."""
+        self._read_notes()
+        if self._left.is_set():
+            return
+        now = self._clock()
+        if now >= self._look_at:
+            self._look_at = now + SWITCH_EVERY
+            self._switch()
+        if now >= self._wake_at:
+            self._step(Timer())
+        if now >= self._dial_at:
+            self._dial()
+        self._check_limits(self._clock())
+        self._watch()
+        for key, mask in self._selector.select(self._rest(self._clock())):
+            if key.fd == self._bell:
+                os.eventfd_read(self._bell)
+            else:
+                self._hear(mask)
+
+    def _rest(self, now: float) -> float:
+        due = min(self._wake_at, self._dial_at, self._limit, self._look_at)
+        if self._transport is not None and self._transport.queued:
+            due = min(due, now + ASK_AGAIN)
+        if self._notes and not self._holding(now):
+            return 0.0
+        return max(0.0, due - now)
+
+    def _holding(self, now: float) -> bool:
+        """Whether notes wait for the first attempt to reach the controller."""
+        return not self._settled and now < self._settled_by
+
+    def _read_notes(self) -> None:
+        while self._notes and not self._holding(self._clock()):
+            note = self._notes.popleft()
+            if isinstance(note, Asked):
+                self._asked, self._pacer, self._base = note, note.pacer, note.pacer.moved
+                self._announced = note.begin.volume if note.shared else math.inf
+                self._step(note.begin)
+            else:
+                if isinstance(note, Extend):
+                    self._announced += note.more
+                if isinstance(note, End):
+                    self._pacer = None  # closed by its owner
+                self._step(note)
+            if isinstance(note, Leave):
+                self._left.set()
+
+    def _switch(self) -> None:
+        off = self.config.off_file.exists()
+        if off != (self.member.state is State.OFF):
+            log.warning("%s %s pacing", self.config.off_file, "switches off" if off else "is gone and no longer stops")
+            self._step(Switch(on=not off))
+
+    def _step(self, event: Event) -> None:
+        """Let the member take an event, and do what it says."""
+        self._wake_at = math.inf
+        lost = ""
+        if self._pacer is not None:
+            lost = self._report(self._pacer.moved - self._base)
+        lost = self._do(self.member.step(self._clock(), event)) or lost
+        if self._asked is not None and self.member.state is not State.WAIT:
+            self._asked.answered.set()
+            self._asked = None
+        self._keep_fallback()
+        if lost:
+            self._lose(lost)
+
+    def _report(self, moved: float) -> str:
+        """Tell the member how far it is."""
+        lost = ""
+        if moved > self._announced and not self._notes:  # one of them may say so
+            more = max(moved - self._announced, self._announced / 8)
+            self._announced += more
+            lost = self._do(self.member.step(self._clock(), Extend(more)))
+        return self._do(self.member.step(self._clock(), Progress(moved))) or lost
+
+    def _do(self, outputs: list[Output]) -> str:
+        """Why the link was lost on the way, if it was."""
+        lost = ""
+        for output in outputs:
+            match output:
+                case SetRate(rate, expiry, fallback):
+                    if self._pacer is not None:
+                        self._pacer.set_rate(rate, expiry, fallback)
+                case SendTo(message):
+                    if self._transport is not None and not lost:
+                        try:
+                            self._transport.send(message)
+                        except (OSError, Lost) as error:
+                            lost = _words(error)
+                case Dial(after):
+                    self._hang_up()
+                    self._dial_at = self._clock() + after
+                case HangUp():
+                    self._hang_up()
+                    self._dial_at = math.inf
+                case Log(text, warning):
+                    log.log(logging.WARNING if warning else logging.INFO, "%s", text)
+                case WakeAt(time):
+                    self._wake_at = time
+        return lost
+
+    def _keep_fallback(self) -> None:
+        """For the next process of the job, which may not reach the controller."""
+        rate = self.member.fallbacks.get("")
+        if rate is not None and rate != self._kept and self.config.folder is not None:
+            self._kept = rate
+            keep_fallback(self.config.folder, self.config.settings.job, rate)
+
+    # The connection.
+
+    def _dial(self) -> None:
+        self._dial_at = math.inf
+        address = self.config.address
+        if address is None:
+            return
+        self._attempts += 1
+        try:
+            self._handshake = Handshake(self._identity(), self.member.epoch_seen)
+        except OSError as error:
+            self._complain(_words(error))
+            self._lose("nothing to show who we are")
+            return
+        try:
+            self._transport = Transport(address, self.config.ca, self._attempts)
+            self._limit = self._clock() + CONNECT_LIMIT
+            self._greet()
+        except (OSError, Lost, ValueError) as error:
+            self._lose(f"{address}: {_words(error)}")
+
+    def _identity(self) -> Identity:
+        assert self.config.address is not None
+        if self.config.token is not None:
+            return ByToken(self.config.token)
+        if self.config.address.path:
+            return ByPeer()
+        return ByMunge(self.config.settings.job, self.config.munge_socket)
+
+    def _greet(self) -> None:
+        """The first word, as soon as there is a connection."""
+        if self._transport is not None and self._transport.connected and self._handshake is not None:
+            self._limit = self._clock() + HELLO_LIMIT
+            self._transport.send(self._handshake.hello)
+
+    def _check_limits(self, now: float) -> None:
+        if self._transport is None:
+            return
+        if now >= self._limit:
+            self._lose("no connection in time" if not self._transport.connected else "no welcome in time")
+        elif self._transport.queued:
+            try:
+                self._transport.try_again()
+                self._greet()
+            except (OSError, Lost) as error:
+                self._lose(_words(error))
+
+    def _watch(self) -> None:
+        """Select for what the connection wants now."""
+        if self._transport is None or not (wanted := self._transport.wanted):
+            return
+        key = self._selector.get_map().get(self._transport.socket)
+        if key is None:
+            self._selector.register(self._transport.socket, wanted)
+        elif key.events != wanted:
+            self._selector.modify(self._transport.socket, wanted)
+
+    def _hear(self, mask: int) -> None:
+        transport = self._transport
+        if transport is None:
+            return
+        try:
+            greeted = transport.connected
+            for body in transport.ready(mask):
+                self._heard(read_controller(body))
+                if self._transport is not transport:
+                    return
+            if not greeted:
+                self._greet()
+        except (OSError, Lost, BadFrame, NotLetIn) as error:
+            if self._transport is transport:
+                if isinstance(error, NotLetIn):
+                    self._complain(_words(error))
+                self._lose(_words(error))
+
+    def _heard(self, message: FromController) -> None:
+        if self._handshake is None or isinstance(message, Error):
+            self._settled = True
+            self._step(Received(message))
+            return
+        answer = self._handshake.received(message)
+        if isinstance(answer, Welcome):
+            self._handshake, self._limit, self._settled = None, math.inf, True
+            self._step(LinkUp(answer))
+        elif self._transport is not None:
+            self._transport.send(answer)
+
+    def _complain(self, text: str) -> None:
+        """Warn, once, of what somebody has to mend."""
+        if text != self._complaint:
+            self._complaint = text
+            log.warning("not let in by the controller: %s", text)
+
+    def _lose(self, reason: str) -> None:
+        self._hang_up()
+        self._settled = True
+        self._step(LinkDown(reason))
+
+    def _hang_up(self) -> None:
+        self._handshake, self._limit = None, math.inf
+        if self._transport is not None:
+            with suppress(KeyError):
+                self._selector.unregister(self._transport.socket)
+            self._transport.close()
+            self._transport = None
+
+    def _hang_up_quietly(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+            self._transport = None
+
+
+def _words(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return " ".join(str(text).split()) or type(error).__name__

@@ -1,0 +1,106 @@
+"""The one link of this process: made at its first use, forgotten by forked children, told when the process ends."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+
+from penstock.client.config import Config, from_environment
+from penstock.client.link import Link, log
+from penstock.client.node import Node, Ranks
+from penstock.client.shared import SharedBucket
+from penstock.errors import PenstockError
+
+
+class Process:
+    """What all phases of a process share. `generation` rises with every fork."""
+
+    def __init__(self, generation: int = 0) -> None:
+        self.generation = generation
+        self.lock = threading.RLock()
+        self._config: Config | None = None
+        self._link: Link | None = None
+        self._segment: SharedBucket | None = None
+        self._looked = False
+        self._nodes: list[Node] = []
+
+    def look(self) -> tuple[Link | None, SharedBucket | None]:
+        """The link to the controller, or the bucket of the node, or neither: unpaced."""
+        with self.lock:
+            if not self._looked:
+                self._looked = True
+                self._find()
+            return self._link, self._segment
+
+    def _find(self) -> None:
+        try:
+            config = from_environment()
+        except PenstockError as error:
+            log.warning("not paced: %s", error)
+            return
+        if config.bucket is not None:
+            try:
+                self._segment = SharedBucket(config.bucket)
+                return
+            except (OSError, PenstockError) as error:
+                log.warning("the bucket of this node cannot be used: %s", error)
+        if config.address is not None:
+            try:
+                self._link = Link(config)
+            except OSError as error:
+                log.warning("not paced: %s", error)
+
+    def node(self, ranks: Ranks) -> Node:
+        """What these ranks share. All of them come here together."""
+        for known in self._nodes:
+            if known.ranks == ranks:
+                return known
+        self._nodes.append(Node(ranks))
+        return self._nodes[-1]
+
+    def leave(self) -> None:
+        """The process ends."""
+        for each in (self._link, *self._nodes):
+            if each is not None:
+                each.leave()
+
+    def forget(self) -> None:
+        """The process is a child of the one that made the link."""
+        for each in (self._link, *self._nodes):
+            if each is not None:
+                each.forget()
+
+
+_here = Process()
+
+
+def here() -> Process:
+    """What this process shares."""
+    return _here
+
+
+def begin() -> None:
+    """Say that the job begins now: the controller counts its time from here, else from its first phase. Never waits."""
+    _here.look()
+
+
+def reset() -> None:
+    """Leave the controller and begin anew, as a test or a changed environment needs it."""
+    global _here  # noqa: PLW0603 - there is one process
+    _here.leave()
+    _here = Process(_here.generation + 1)
+
+
+def _forked() -> None:
+    global _here
+    parent, _here = _here, Process(_here.generation + 1)
+    parent.forget()
+
+
+def _exit() -> None:
+    _here.leave()
+
+
+os.register_at_fork(after_in_child=_forked)
+atexit.register(_exit)

@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.client.bucket import GONE, Bucket, Gate, boottime, depth_of, slice_of
+
+MIB = 1 << 20
+
+
+class VirtualTime:
+    """A clock that only sleepers move; what is due at a time happens before the sleeper goes on."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.late = 0.0  # how long every sleeper oversleeps
+        self.plans: list[tuple[float, object]] = []
+        self.sleeps: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def at(self, t: float, act: object) -> None:
+        self.plans = sorted([*self.plans, (t, act)], key=lambda plan: plan[0])
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        until = self.now + seconds + self.late
+        if self.plans and self.plans[0][0] <= until:
+            t, act = self.plans.pop(0)
+            self.now = max(self.now, t)
+            act()  # type: ignore[operator]
+        else:
+            self.now = until
+
+
+def virtual(rate: float | None, **how: float | None) -> tuple[Bucket, VirtualTime]:
+    clock = VirtualTime()
+    bucket = Bucket(rate, clock=clock, **how)  # type: ignore[arg-type]
+
+    class VirtualGate(Gate):
+        __slots__ = ()
+
+        def sleep(self, seconds: float) -> None:
+            clock.sleep(seconds)
+
+    bucket.gate = VirtualGate
+    return bucket, clock
+
+
+def test_slices_and_depths() -> None:
+    assert slice_of(1.0) == 64 << 10
+    assert slice_of(10e6) == 200_000
+    assert slice_of(1e9) == slice_of(None) == MIB
+    assert depth_of(1e9) == MIB + 20e6
+
+
+@pytest.mark.parametrize("rate", [1e3, 1e6, 10e6, 100e6, 1e9, 50e9])
+@pytest.mark.parametrize("late", [0.0, 0.0005, 0.015])
+def test_the_rate_is_kept_even_by_late_sleepers(rate: float, late: float) -> None:
+    bucket, clock = virtual(rate)
+    clock.late = late
+    start = clock.now
+    chunks = 300
+    for _ in range(chunks):
+        bucket.acquire(bucket.slice)
+    taken = clock.now - start
+    exact = chunks * slice_of(rate) / rate
+    assert exact - 1e-6 <= taken <= exact + late + 0.001 * exact
+
+
+def test_it_starts_empty() -> None:
+    bucket, clock = virtual(1e6)
+    bucket.acquire(500_000)
+    assert clock.now == pytest.approx(100.5)
+
+
+def test_it_saves_no_more_than_its_depth() -> None:
+    bucket, clock = virtual(1e6)
+    clock.now += 1000.0
+    bucket.acquire(depth_of(1e6))
+    assert clock.now == 1100.0
+    bucket.acquire(1e6)
+    assert clock.now == pytest.approx(1101.0)
+
+
+def test_a_new_rate_settles_the_old_one_and_reprices_a_chunk_half_paid() -> None:
+    bucket, clock = virtual(1e6)
+    clock.at(100.4, lambda: bucket.set_rate(2e6))
+    bucket.acquire(1e6)  # 0.4 s at 1 MB/s, then 600 kB at 2 MB/s
+    assert clock.now == pytest.approx(100.7)
+
+
+def test_a_lower_rate_clips_what_was_saved() -> None:
+    bucket, clock = virtual(1e9)
+    clock.now += 10.0
+    bucket.set_rate(1e6)
+    bucket.acquire(depth_of(1e6))
+    assert clock.now == 110.0
+    bucket.acquire(1e6)
+    assert clock.now == pytest.approx(111.0)
+
+
+def test_a_lease_that_ends_within_a_wait() -> None:
+    bucket, clock = virtual(1e6, expiry=100.5, fallback=5e5)
+    bucket.acquire(1e6)  # half of it by 100.5, the rest takes a second
+    assert clock.now == pytest.approx(101.5)
+    assert bucket.rate == 5e5
+
+
+def test_a_lease_that_ended_unnoticed() -> None:
+    bucket, clock = virtual(10e6, expiry=101.0, fallback=1e6)
+    clock.now = 200.0
+    bucket.acquire(depth_of(1e6))
+    assert clock.now == 200.0
+    bucket.acquire(1e6)
+    assert clock.now == pytest.approx(201.0)
+
+
+def test_without_a_fallback_it_goes_on_unpaced() -> None:
+    bucket, clock = virtual(0.0, expiry=102.0)
+    assert bucket.acquire(1e12) == pytest.approx(2.0)
+    assert clock.now == pytest.approx(102.0)
+    assert bucket.rate is None
+
+
+def test_a_renewal_extends_the_lease() -> None:
+    bucket, clock = virtual(1e6, expiry=101.0, fallback=1.0)
+    clock.at(100.9, lambda: bucket.set_rate(1e6, 110.0, 1.0))
+    bucket.acquire(3e6)
+    assert clock.now == pytest.approx(103.0)
+
+
+def test_blocked_ones_look_again_every_second() -> None:
+    bucket, clock = virtual(0.0)
+    clock.at(130.0, lambda: bucket.set_rate(None))
+    bucket.acquire(1.0)
+    assert max(clock.sleeps) <= 1.0
+    assert clock.now == 130.0
+
+
+def test_close_lets_go() -> None:
+    bucket, clock = virtual(0.0)
+    clock.at(105.0, bucket.close)
+    bucket.acquire(1e9)
+    assert clock.now == 105.0
+    bucket.set_rate(0.0)
+    assert bucket.acquire(1e9) == 0.0
+
+
+def test_what_was_not_moved_is_paid_back() -> None:
+    bucket, clock = virtual(1e6)
+    bucket.acquire(50_000)
+    bucket.refund(50_000)
+    at = clock.now
+    bucket.acquire(50_000)
+    assert clock.now == at
+    assert bucket.admitted == 50_000
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 1e5, 1e6, 3e7]), st.floats(0.0, 2.0), st.integers(1, 2_000_000)),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_never_more_than_the_rates_allow(script: list[tuple[float, float, int]]) -> None:
+    """Whatever rates come and go: bytes admitted since the start ≤ ∫ rate dt."""
+    bucket, clock = virtual(1e6)
+    allowed, at, rate = 0.0, clock.now, 1e6
+
+    def change(to: float) -> None:
+        nonlocal allowed, at, rate
+        allowed += rate * (clock.now - at)
+        at, rate = clock.now, to
+        bucket.set_rate(to)
+
+    for to, pause, amount in script:
+        clock.now += pause
+        change(to)
+        if to == 0.0:
+            clock.at(clock.now + 1.5, lambda: change(1e6))
+        bucket.acquire(amount)
+        assert bucket.admitted <= (allowed + rate * (clock.now - at)) * (1 + 1e-9) + 1e-3
+
+
+def test_who_waits_is_served_in_order() -> None:
+    bucket = Bucket(0.0)
+    order: list[int] = []
+    threads = []
+    for i in range(8):
+        thread = threading.Thread(target=lambda i=i: (bucket.acquire(1000 - i), order.append(i)))
+        thread.start()
+        threads.append(thread)
+        while len(bucket._waiters) <= i:
+            time.sleep(0.001)
+    bucket.set_rate(1e5)
+    for thread in threads:
+        thread.join(5)
+    assert order == list(range(8))
+
+
+def test_a_raise_is_heard_at_once() -> None:
+    bucket = Bucket(0.0)
+    took: list[float] = []
+
+    def wait() -> None:
+        bucket.acquire(10)
+        took.append(boottime())
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.1)
+    raised = boottime()
+    bucket.set_rate(1e9)
+    thread.join(5)
+    assert took[0] - raised < 0.5  # nothing would have woken it for a second
+
+
+def test_an_interrupted_waiter_does_not_hold_up_the_next() -> None:
+    bucket = Bucket(0.0)
+
+    class Interrupted(Gate):
+        __slots__ = ()
+
+        def sleep(self, seconds: float) -> None:
+            raise KeyboardInterrupt
+
+    bucket.gate = Interrupted
+    with pytest.raises(KeyboardInterrupt):
+        bucket.acquire(1)
+    bucket.gate = Gate
+    bucket.set_rate(1e9)
+    assert bucket.acquire(1) < 1.0
+
+
+def test_a_waiter_that_vanished_is_passed_over() -> None:
+    bucket, clock = virtual(0.0)
+    bucket.serve(bucket.enter(1e9, lambda: None))  # never comes back
+    clock.at(101.0, lambda: bucket.set_rate(1e6))
+    bucket.acquire(1e6)
+    assert 101.0 + GONE - 2.0 < clock.now < 101.0 + GONE + 3.0
+
+
+@pytest.mark.timing
+def test_rate_and_shares_of_16_threads() -> None:
+    bucket = Bucket(None)
+    counts = [0] * 16
+    started: list[float] = []
+    together = threading.Barrier(16, lambda: (started.append(boottime()), bucket.set_rate(50e6)))
+
+    def move(i: int) -> None:
+        together.wait()
+        while boottime() - started[0] < 2.0:
+            bucket.acquire(65_536)
+            counts[i] += 1
+
+    threads = [threading.Thread(target=move, args=(i,)) for i in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    taken = boottime() - started[0]
+    assert bucket.admitted == pytest.approx(50e6 * taken, rel=0.02)
+    assert min(counts) >= 0.9 * max(counts)
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("rate", [10e6, 1e9])
+def test_the_real_rate_over_two_seconds(rate: float) -> None:
+    bucket = Bucket(rate)
+    start = boottime()
+    while boottime() - start < 2.0:
+        bucket.acquire(bucket.slice)
+    assert bucket.admitted / (boottime() - start) == pytest.approx(rate, rel=0.01)
+
+
+@pytest.mark.timing
+def test_a_chunk_costs_at_most_two_microseconds() -> None:
+    bucket = Bucket(1e18)
+    best = math.inf
+    for _ in range(20):
+        start = time.thread_time()
+        for _ in range(5000):
+            bucket.acquire(65_536)
+        best = min(best, (time.thread_time() - start) / 5000)
+    assert best <= 2e-6

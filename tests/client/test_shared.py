@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from penstock.client.bucket import Gate, boottime, depth_of
+from penstock.client.shared import SIZE, BadSegment, SharedBucket, new_path
+
+
+class Later:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def segment() -> Iterator[Path]:
+    path = Path("/dev/shm") / f"penstock-test.{os.getpid()}"
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def virtual(path: Path, rate: float | None, *terms: float | None) -> tuple[SharedBucket, Later]:
+    clock = Later()
+    bucket = SharedBucket.make(path, clock)
+    bucket.set_rate(rate, *terms)  # type: ignore[arg-type]
+
+    class VirtualGate(Gate):
+        __slots__ = ()
+
+        def sleep(self, seconds: float) -> None:
+            clock.now += seconds
+
+    bucket.gate = VirtualGate
+    return bucket, clock
+
+
+def test_the_rate_is_kept(segment: Path) -> None:
+    bucket, clock = virtual(segment, 1e6)
+    for _ in range(100):
+        bucket.acquire(65_536)
+    assert clock.now - 100.0 == pytest.approx(6.5536, rel=1e-3)
+    assert bucket.moved == bucket.admitted == 6_553_600
+
+
+def test_it_saves_no_more_than_its_depth(segment: Path) -> None:
+    bucket, clock = virtual(segment, 1e6)
+    clock.now += 1000.0
+    assert bucket.acquire(depth_of(1e6)) == 0.0
+    bucket.acquire(1e6)
+    assert clock.now == pytest.approx(1101.0)
+
+
+def test_a_lease_runs_out_to_the_fallback(segment: Path) -> None:
+    bucket, clock = virtual(segment, 1e6, 100.5, 5e5)
+    bucket.acquire(1e6)
+    assert clock.now == pytest.approx(101.5)
+    assert bucket.rate == 5e5
+
+
+def test_a_lease_without_a_fallback_runs_out_to_unpaced(segment: Path) -> None:
+    bucket, clock = virtual(segment, 0.0, 102.0)
+    bucket.acquire(1e12)
+    assert clock.now == pytest.approx(102.0)
+    assert bucket.rate is None
+    assert bucket.acquire(1e12) == 0.0
+
+
+def test_unpaced_saves_nothing_for_later(segment: Path) -> None:
+    bucket, clock = virtual(segment, None)
+    bucket.acquire(1e9)
+    clock.now += 10.0
+    bucket.set_rate(1e6)
+    bucket.acquire(1e6)
+    assert clock.now == pytest.approx(111.0)
+
+
+def test_what_was_not_moved_is_paid_back(segment: Path) -> None:
+    bucket, clock = virtual(segment, 1e6)
+    bucket.acquire(50_000)
+    bucket.refund(50_000)
+    at = clock.now
+    bucket.acquire(50_000)
+    assert clock.now == at
+    assert bucket.moved == 50_000
+
+
+def test_another_process_sees_the_rate_and_pays_from_the_same_bucket(segment: Path) -> None:
+    owner, clock = virtual(segment, 1e6)
+    rank = SharedBucket(segment, clock)
+    rank.gate = owner.gate
+    owner.acquire(1e6)
+    rank.acquire(1e6)
+    assert clock.now == pytest.approx(102.0)
+    owner.set_rate(2e6)
+    assert rank.rate == 2e6
+    assert owner.moved == 2e6
+
+
+def test_a_closed_rank_leaves_the_others_paced(segment: Path) -> None:
+    owner, clock = virtual(segment, 1e6)
+    rank = SharedBucket(segment, clock)
+    rank.close()
+    assert rank.acquire(1e9) == 0.0
+    owner.acquire(1e6)
+    assert clock.now == pytest.approx(101.0)
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * SIZE, b"penstok0" + bytes(SIZE - 8)])
+def test_a_file_that_is_no_segment_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "segment"
+    path.write_bytes(content)
+    with pytest.raises(BadSegment, match="no bucket"):
+        SharedBucket(path)
+
+
+def test_a_link_is_not_followed(tmp_path: Path, segment: Path) -> None:
+    SharedBucket.make(segment)
+    (tmp_path / "link").symlink_to(segment)
+    with pytest.raises(OSError):
+        SharedBucket(tmp_path / "link")
+
+
+def test_a_segment_is_private(segment: Path) -> None:
+    SharedBucket.make(segment)
+    assert segment.stat().st_mode & 0o777 == 0o600
+    assert new_path("a/b").parent == Path("/dev/shm")
+    assert new_path("a") != new_path("a")
+
+
+def test_what_killed_processes_left_is_swept_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.client.shared.FOLDER", tmp_path)
+    child = os.fork()
+    if child == 0:
+        SharedBucket.make(new_path("a.job"))
+        os._exit(0)
+    os.waitpid(child, 0)
+    mine = SharedBucket.make(new_path("a.job"))
+    other = tmp_path / "penstock.of-somebody-else"
+    other.touch()
+    assert set(tmp_path.iterdir()) == {mine.path, other}
+
+
+def spend(path: Path, seconds: float, chunk: int) -> int:
+    """A process that pays until it is killed, or for so long."""
+    child = os.fork()
+    if child == 0:
+        bucket = SharedBucket(path)
+        until = boottime() + seconds
+        while boottime() < until:
+            bucket.acquire(chunk)
+        os._exit(0)
+    return child
+
+
+@pytest.mark.timing
+def test_two_processes_share_and_one_that_is_killed_holds_nobody_up(segment: Path) -> None:
+    rate = 20e6
+    owner = SharedBucket.make(segment)
+    owner.set_rate(rate)
+    start = boottime()
+    doomed, other = spend(segment, 60.0, 65_536), spend(segment, 2.0, 65_536)
+    time.sleep(1.0)
+    at_half = owner.moved
+    os.kill(doomed, signal.SIGKILL)
+    os.waitpid(doomed, 0)
+    os.waitpid(other, 0)
+    assert at_half == pytest.approx(rate * 1.0, rel=0.15)
+    assert owner.moved / (boottime() - start) == pytest.approx(rate, rel=0.05)
+
+
+def test_the_lock_of_a_process_that_dies_with_it_is_free(segment: Path) -> None:
+    bucket = SharedBucket.make(segment)
+    child = os.fork()
+    if child == 0:
+        mine = SharedBucket(segment)
+        fcntl.flock(mine._fd, fcntl.LOCK_EX)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    done: list[float] = []
+    thread = threading.Thread(target=lambda: done.append(bucket.acquire(1)), daemon=True)
+    thread.start()
+    thread.join(5)
+    assert done == [0.0]
+
+
+def test_a_forked_child_has_a_lock_of_its_own(segment: Path) -> None:
+    bucket = SharedBucket.make(segment)
+    here, there = os.pipe()
+    child = os.fork()
+    if child == 0:
+        fcntl.flock(bucket._fd, fcntl.LOCK_EX)
+        os.write(there, b"x")
+        time.sleep(0.5)
+        os._exit(0)
+    os.read(here, 1)
+    start = boottime()
+    bucket.acquire(1)
+    waited = boottime() - start
+    os.waitpid(child, 0)
+    assert waited > 0.2
+
+
+@pytest.mark.timing
+def test_a_chunk_costs_little(segment: Path) -> None:
+    """Two file locks are most of it; the bound leaves room for slow system calls."""
+    bucket = SharedBucket.make(segment)
+    bucket.set_rate(1e17)
+
+    def best(act: object) -> float:
+        times = []
+        for _ in range(20):
+            start = time.thread_time()
+            for _ in range(2000):
+                act()  # type: ignore[operator]
+            times.append((time.thread_time() - start) / 2000)
+        return min(times)
+
+    def lock() -> None:
+        fcntl.flock(bucket._fd, fcntl.LOCK_EX)
+        fcntl.flock(bucket._fd, fcntl.LOCK_UN)
+
+    assert best(lambda: bucket.acquire(65_536)) <= best(lock) + 4e-6
