@@ -1,0 +1,86 @@
+"""Going through a journal from a state that is known, one record after the other, with the state beside it.
+
+No policy is asked: records say what was decided. A watcher sees the state after every record, and how long it lasted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from penstock.live.core import Settings, State
+from penstock.live.journal import JournalError
+from penstock.live.journal.folder import segments, snapshots
+from penstock.live.journal.reading import Entry, damage, entries, newest_snapshot, segments_from
+from penstock.live.journal.segment import Contents, Header, load_snapshot
+
+
+class Watcher(Protocol):
+    """Somebody who looks on."""
+
+    def begun(self, state: State, wall: float) -> None:
+        """The first state that is known; `wall` is the time of day, in seconds since 1970."""
+
+    def happened(self, state: State, entry: Entry, wall: float) -> None:
+        """A record, and the state after it."""
+
+
+def walk(directory: str | os.PathLike[str], watcher: Watcher, since: float = -inf) -> None:
+    """Show a watcher all records, or those from the last snapshot before `since` (seconds since 1970) on."""
+    folder, state, seq = Path(directory), None, 0
+    for contents in _segments(folder, since):
+        header = contents.header
+        settings = _settings(folder, header)
+        if state is None:
+            state, seq = _state_before(folder, settings, header, since)
+            watcher.begun(state, header.wall)
+        elif settings != state.settings:
+            state = State.restore(state.snapshot(), settings)
+        for entry in entries(contents):
+            if entry.seq > seq:
+                seq = entry.seq
+                state.apply(entry.time, entry.record)
+                watcher.happened(state, entry, header.wall + entry.time - header.time)
+        if contents.damaged:
+            raise damage(contents)
+
+
+def _segments(folder: Path, since: float) -> Iterator[Contents]:
+    """Those that follow the state to begin with."""
+    files = segments(folder)
+    if not files:
+        raise JournalError(
+            f"{folder}: there is no journal; expected the folder that `penstock serve --journal` was given"
+        )
+    start = _start(folder, since)
+    if start == 0 and files[0].first != 1:
+        raise JournalError(f"{folder}: begins at record {files[0].first}, and no snapshot says what was before")
+    return segments_from(folder, start)
+
+
+def _start(folder: Path, since: float) -> int:
+    """The number of the record after which the state is known and the reading begins; 0 for the very first."""
+    files = segments(folder)
+    known = [file for file in snapshots(folder) if load_snapshot(file.path) is not None]
+    early = [file.seq for file in known if file.path.stat().st_mtime <= since]
+    if early:
+        return early[-1]
+    return 0 if files[0].first == 1 or not known else known[0].seq
+
+
+def _state_before(folder: Path, settings: Settings, header: Header, since: float) -> tuple[State, int]:
+    start = _start(folder, since)
+    _, state = newest_snapshot(folder, settings, start) if start else (None, None)
+    return (State(settings), 0) if state is None else (state, start)
+
+
+def _settings(folder: Path, header: Header) -> Settings:
+    try:
+        return msgspec.convert(header.settings, Settings)
+    except msgspec.ValidationError as error:
+        raise JournalError(f"{folder}: the settings in the journal cannot be read ({error})") from None

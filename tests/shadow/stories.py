@@ -1,0 +1,132 @@
+"""Journals whose every number is known: of a scenario in virtual time, or of words said one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from unittest.mock import patch
+
+from live.harness import live_decider
+from live.harness.lockstep import Lockstep
+from penstock import Scenario
+from penstock.engine.run import origin_of, tick_of
+from penstock.live.core import Core, Resource, Settings
+from penstock.live.core.steps import Closed, Connected, Frame, Identity, Input, Journal, Output, Send
+from penstock.live.journal import Header, boot_id, raise_epoch, recover
+from penstock.live.journal import Journal as Pen
+from penstock.live.wire import Ack, Beat, Message, Rate, Register
+from penstock.metrics.measure import Study
+from penstock.sharing import find
+
+WALL = 1_000_000.0  # the time of day when a story's clock shows 0
+SETTINGS = Settings(resources=(Resource("all", 100.0),), machine_nodes=100, pace=0.0, epsilon=0.0)
+
+
+def written(folder: Path, settings: Settings, epoch: int, first: int, time: float, warm: bool = True) -> Pen:
+    """A journal to write to."""
+    facts = {"boot_id": boot_id(), "offset": 0.0, "wall": WALL + time, "time": time, "boot": time, "warm": warm}
+    return Pen(folder, Header(epoch=epoch, first=first, settings=dataclasses.asdict(settings), **facts))
+
+
+def journal_of(scenario: Scenario, policy: str, folder: Path) -> None:
+    """The journal of a controller that served the jobs of a scenario, all of them without delay."""
+    folder.mkdir()
+    told: list[tuple[float, Message]] = []
+
+    class Recording(Core):
+        def step(self, t: float, inputs: list[Input]) -> list[Output]:
+            outputs = super().step(t, inputs)
+            told.extend((t, output.record) for output in outputs if isinstance(output, Journal))
+            return outputs
+
+    program, chosen = Study(scenario).program, find(policy)
+    tick = tick_of(chosen, Study(scenario).outlook, program)
+    with patch.object(live_decider, "Core", Recording):
+        decider = live_decider.LiveDecider(program, chosen, origin_of(program, tick))
+        Lockstep(program, origin_of(program, tick), tick, decider).run()
+        decider.rates([])  # the end of the last operation
+    pen = written(folder, decider.core.settings, raise_epoch(folder), 1, 0.0)
+    for time, record in told:
+        pen.write(time, [record])
+    pen.close()
+
+
+class Story:
+    """A controller that hears what the test says, one life after the other; `at` is its clock."""
+
+    def __init__(self, folder: Path, settings: Settings = SETTINGS) -> None:
+        self.folder, self.settings, self.at = folder, settings, 0.0
+        folder.mkdir(exist_ok=True)
+        self.deaf: set[int] = set()  # sessions that do not ack
+        self.unacked: list[tuple[int, Rate]] = []
+        self._sessions: dict[str, int] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """A life begins, with what the journal knows."""
+        found = recover(self.folder, self.settings)
+        epoch = raise_epoch(self.folder)
+        policy = find(self.settings.sharing)
+        self.core = Core(self.settings, policy, epoch=epoch, boot=self.at, state=found.state, warm=found.warm)
+        self._pen = written(self.folder, self.settings, epoch, found.last_seq + 1, self.at, found.warm)
+        self._turn()
+
+    def die(self) -> None:
+        """It ends without a word."""
+        self._pen.close()
+        self._sessions.clear()
+        self.unacked.clear()
+
+    end = die
+
+    def connect(self, job: str) -> int:
+        """A connection of a job's process."""
+        self._sessions[job] = session = len(self._sessions) + 1
+        self._turn(Connected(session, Identity("peer", 1000 + session)))
+        return session
+
+    def register(self, job: str, nodes: int = 1, cap: float | None = None) -> None:
+        session = self.connect(job)
+        self._turn(Frame(session, Register(1, job, 1, nodes, cap)))
+
+    def say(self, job: str, message: Message) -> None:
+        """A word of a job, whose rates it acks at once."""
+        self._turn(Frame(self._sessions[job], message))
+
+    def hang_up(self, job: str) -> None:
+        self._turn(Closed(self._sessions[job]))
+
+    def wait(self, seconds: float, **done: float) -> None:
+        """Time passes, with a beat every two seconds of those in `done`, which have moved so much in the end."""
+        beats = max(1, round(seconds / 2))
+        for number in range(1, beats + 1):
+            self.at += seconds / beats
+            for job, moved in done.items():
+                rev = self.core.state.by_job[job, 1000 + self._sessions[job]].members[1].rev
+                self.say(job, Beat(int(self.at * 10) + 10, self.core.state.epoch, rev, moved * number / beats))
+        self._turn()
+
+    def snapshot(self) -> None:
+        """The state goes to a file, whose age is that of the story."""
+        self._pen.snapshot_now(self.at, self.core.state.snapshot())
+        newest = max(self.folder.glob("*.snap"))
+        os.utime(newest, (WALL + self.at, WALL + self.at))
+
+    def heed(self) -> None:
+        """Those who did not ack do so."""
+        self.deaf.clear()
+        while self.unacked:
+            session, rate = self.unacked.pop(0)
+            self._turn(Frame(session, Ack(rate.epoch, rate.rev)))
+
+    def _turn(self, *inputs: Input) -> None:
+        outputs = self.core.step(self.at, list(inputs))
+        self._pen.write(self.at, [output.record for output in outputs if isinstance(output, Journal)])
+        for output in outputs:
+            if isinstance(output, Send) and isinstance(output.message, Rate):
+                rate = output.message
+                if output.session in self.deaf:
+                    self.unacked.append((output.session, rate))
+                else:
+                    self._turn(Frame(output.session, Ack(rate.epoch, rate.rev)))
