@@ -335,7 +335,7 @@ POLICIES = {
     "endless": ("f(view, rates)", "raised RecursionError: maximum recursion depth exceeded (line 2)"),
     "returns": ("return view.limit", "returned a ndarray; it must write into `rates`"),
     "idle": ("pass", "gave nobody any bandwidth, and nothing else would ever happen"),
-    "exits": ("raise SystemExit(3)", "a policy called exit(3); it must return to its caller"),
+    "exits": ("raise SystemExit(3)", "raised SystemExit: 3 (line 2)"),
 }
 
 

@@ -46,4 +46,4 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "penstock.cli", *arguments]
+    return [sys.executable, "-m", "penstock", *arguments]

@@ -8,26 +8,52 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable
 
 import typer
 
 from penstock.cli.allocate import allocate
 from penstock.cli.buffer import buffer
 from penstock.cli.campaign import campaign
+from penstock.cli.capacity import capacity
 from penstock.cli.compare import compare
 from penstock.cli.decide import decide
 from penstock.cli.demo import demo
+from penstock.cli.drain import drain
+from penstock.cli.evict import evict
+from penstock.cli.exempt import exempt
+from penstock.cli.explain import explain
 from penstock.cli.generate import generate
+from penstock.cli.limited import limited
+from penstock.cli.loadtest import loadtest
+from penstock.cli.mode import mode
 from penstock.cli.optimum import optimum
+from penstock.cli.pace import pace
 from penstock.cli.pack import pack
+from penstock.cli.pause import pause, resume
 from penstock.cli.policies import policies
+from penstock.cli.policy import policy
 from penstock.cli.profiles import profiles
+from penstock.cli.replay import replay
 from penstock.cli.reproduce import reproduce
+from penstock.cli.run import run
+from penstock.cli.sections import Sections
+from penstock.cli.serve import serve
 from penstock.cli.simulate import simulate
 from penstock.cli.size_buffer import size_buffer
+from penstock.cli.status import status
+from penstock.cli.token import token
+from penstock.cli.top import top
 from penstock.errors import PenstockError
 
+LIVE: dict[str, tuple[Callable[..., None], ...]] = {
+    "Live: the controller and the jobs under it": (serve, run, pace),
+    "Live: for operators": (status, top, policy, capacity, mode, pause, resume, drain, exempt, evict, token, loadtest),
+    "Live: looking back": (limited, explain, replay),
+}
+
 app = typer.Typer(
+    cls=Sections,
     name="penstock",
     help="Decide who may do I/O when, at which rate, through which targets and with how much burst buffer.",
     no_args_is_help=True,
@@ -51,6 +77,11 @@ for command in (
     app.command()(command)
 app.add_typer(campaign)
 app.command()(reproduce)
+for section, live_commands in LIVE.items():
+    for each in live_commands:
+        # In `penstock run ls -l` the -l is for ls.
+        settings = {"allow_interspersed_args": False} if each is run else {}
+        app.command(context_settings=settings, rich_help_panel=section)(each)
 
 
 def _show_version(asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""`python -m penstock.cli`."""
+"""`python -m penstock`."""
 
 from penstock.cli import main
 
