@@ -1,0 +1,293 @@
+"""A client of the virtual world: the real member, its drifting clock, its pacer, and a link that may be dead.
+
+What it does is known here and nowhere else: `Client.true_rate` is what its pacer lets through at this instant of true
+time, by its own clock. The judge compares that with what the controller believes.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from penstock.client import member as client_side
+from penstock.client.member import Member
+from penstock.live import wire
+
+from .clock import Clock
+from .network import DOWN, UP, Link
+from .plan import shares
+
+if TYPE_CHECKING:
+    from .world import World
+
+BY_LEASE = (client_side.State.PACED, client_side.State.STALE, client_side.State.WAIT)
+LEASE, FALLBACK, UNPACED = "lease", "fallback", "unpaced"
+CONNECT, HELLO = 1.0, 2.0  # how long a client waits for a connection, and for the Welcome
+
+
+class Client:
+    """A job's process: it computes, then moves bytes as fast as its pacer lets it."""
+
+    def __init__(self, world: World, index: int, settings: client_side.Settings, clock: Clock) -> None:
+        self.world, self.index, self.settings, self.clock = world, index, settings, clock
+        self.chance = random.Random(f"{world.plan.seed} client {index}")
+        self.lives = 0
+        self.alive = self.stopped = False
+        self.keys: set[tuple[int, int]] = set()  # the members that it is or was to the controller
+        self.opened_at = -math.inf  # when it was last seen at its fallback rate
+        self.heard_at = -math.inf  # when something of it last came to the controller
+        self.known_at = -math.inf  # since when the controller could know what it does
+        self.entered_at = -math.inf  # when it last began to pace at its fallback rate
+        self.born()
+
+    def born(self) -> None:
+        """A new process, which knows nothing of the one before."""
+        self.lives += 1
+        number = self.settings.member if self.lives == 1 else None
+        self.member: Member = self.world.member_class(
+            replace(self.settings, member=number, seed=self.chance.randrange(1 << 30))
+        )
+        self.alive, self.stopped = True, False
+        self.link: Link | None = None
+        self.dialled = 0
+        self.pacer = client_side.SetRate(0.0, math.inf, self.settings.fallback)
+        self.route: tuple[str, tuple[str, ...]] | None = None  # of the open operation
+        self.shares: dict[str, float] = {}
+        self.announced = self.volume = self.moved = 0.0
+        self.settled = self.world.now
+        self.zero_since = math.inf
+        self.inbox: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._plans = 0
+        self._wake = 0
+        self.world.agenda.after(self.chance.uniform(0.0, 2.0), self._living(self._compute_is_over))
+        self._dial(0.0)
+
+    def __str__(self) -> str:
+        return f"client {self.index} ({self.settings.job})"
+
+    # What really happens.
+
+    @property
+    def local(self) -> float:
+        """What its clock shows."""
+        return self.clock.read(self.world.now)
+
+    @property
+    def fallback(self) -> float:
+        """The most that it may use unasked: its nodes' part of what is left to those who are not told a rate.
+
+        It was told so when it registered, by the capacity of that time.
+        """
+        settings, capacity = self.world.plan.settings, self.world.highest
+        part = settings.phi * self.settings.nodes / settings.machine_nodes
+        return part * min((capacity[name] / share for name, share in self.shares.items()), default=math.inf)
+
+    def pace(self) -> tuple[float, str]:
+        """Bytes/s that its pacer lets through now, and by what."""
+        if self.route is None or self.stopped or not self.alive:
+            return 0.0, LEASE
+        in_time = self.local < self.pacer.expiry
+        rate = self.pacer.rate if in_time else self.pacer.fallback
+        if rate is None:
+            return self._most, UNPACED
+        return rate, LEASE if in_time and self.member.state in BY_LEASE else FALLBACK
+
+    @property
+    def true_rate(self) -> float:
+        """Bytes/s that its pacer lets through now."""
+        return self.pace()[0]
+
+    @property
+    def _most(self) -> float:
+        return 1e3 if self.settings.cap is None else self.settings.cap
+
+    @property
+    def uses(self) -> float:
+        """Bytes/s that it moves: its pacer may allow more than it can do."""
+        return min(self.true_rate, self._most)
+
+    def settle(self) -> None:
+        """Count what was moved until now; rates do not change in between."""
+        self.moved += self._used * (self.world.now - self.settled)
+        self.settled = self.world.now
+
+    def _look_ahead(self) -> None:
+        """Rates may have changed: note them, and when the operation will be over, or the lease."""
+        self._used = self.uses
+        self._plans += 1
+        plan = self._plans
+        now, world = self.world.now, self.world
+        at_zero = self.route is not None and self.true_rate == 0.0 and self.alive and not self.stopped
+        self.zero_since = min(self.zero_since, now) if at_zero else math.inf
+        if self.route is None or not self.alive or self.stopped:
+            return
+
+        def again() -> None:
+            if plan == self._plans:
+                self._rates_changed()
+
+        if self._used > 0.0:
+            world.agenda.after(max(0.0, min(self.volume, self.announced) - self.moved) / self._used, again)
+        if self.local < self.pacer.expiry < math.inf:
+            world.agenda.at(self.clock.when(self.pacer.expiry), again)
+
+    _used = 0.0
+
+    def _rates_changed(self) -> None:
+        self.settle()
+        if self.route is not None and self.alive and not self.stopped:
+            if self.moved >= self.volume * (1 - 1e-9):
+                self._io_is_over()
+            elif self.moved >= self.announced * (1 - 1e-9):
+                more, self.announced = self.volume - self.announced, self.volume
+                self.step(client_side.Extend(more))
+        self._look_ahead()
+
+    # What the job does.
+
+    def _living(self, action: Callable[[], None]) -> Callable[[], None]:
+        life = self.lives
+
+        def act() -> None:
+            if self.alive and self.lives == life:
+                self.soon(action)
+
+        return act
+
+    def _compute_is_over(self) -> None:
+        if self.route is not None:
+            return
+        plan, chance = self.world.plan, self.chance
+        self.route = chance.choice(plan.routes)
+        self.shares = shares(plan.settings.resources, *self.route)
+        self.announced = plan.volume * chance.choice((0.1, 0.5, 1.0, 2.0)) * chance.uniform(0.5, 1.5)
+        self.volume = self.announced * chance.choice((1.0, 1.0, 1.0, 0.7, 1.3))
+        self.moved = 0.0
+        self.step(client_side.Begin(self.announced, *self.route))
+
+    def _io_is_over(self) -> None:
+        self.step(client_side.End(self.volume))
+        self.route = None
+        plan = self.world.plan
+        alone = self.volume / min(self._most, 100.0)
+        pause = alone * (1 - plan.busy) / plan.busy * self.chance.choice((0.0, 1.0, 2.0))
+        self.world.agenda.after(pause, self._living(self._compute_is_over))
+
+    def die(self) -> None:
+        """The process is killed; the host closes what it had open."""
+        self.settle()
+        self.alive = False
+        self.route = None
+        if self.link is not None:
+            self.world.network.hang_up(self.link, DOWN)
+        self.link = None
+        self._look_ahead()
+
+    def stop(self) -> None:
+        """Stop the process, bucket and all."""
+        self.settle()
+        self.stopped = True
+        self._look_ahead()
+
+    def go_on(self) -> None:
+        """The process goes on where it was; its bucket looks at the clock before anything else."""
+        if not self.alive or not self.stopped:
+            return
+        self.settle()
+        self.stopped = False
+        while self.inbox and self.alive and not self.stopped:
+            action, arguments = self.inbox.popleft()
+            action(*arguments)
+        self._rates_changed()
+
+    def soon(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Now, or when the process goes on."""
+        if not self.alive:
+            return
+        if self.stopped:
+            self.inbox.append((action, arguments))
+        else:
+            action(*arguments)
+
+    # The member, and the link as its daemon thread would serve it.
+
+    def step(self, event: client_side.Event) -> None:
+        """Let the member hear of something, and do what it says."""
+        self.settle()
+        if self.member.op is not None:
+            self._do(self.member.step(self.local, client_side.Progress(self.moved)))
+        self._do(self.member.step(self.local, event))
+        self._look_ahead()
+
+    def _do(self, outputs: list[client_side.Output]) -> None:
+        for output in outputs:
+            match output:
+                case client_side.SetRate():
+                    self.pacer = output
+                case client_side.SendTo(message):
+                    if self.link is not None:
+                        self.world.network.send(self.link, UP, message)
+                case client_side.Dial(after):
+                    self._dial(after)
+                case client_side.HangUp():
+                    self._hang_up()
+                case client_side.WakeAt(time):
+                    self._sleep_until(time)
+
+    def _sleep_until(self, time: float) -> None:
+        self._wake += 1
+        wake, life = self._wake, self.lives
+
+        def ring() -> None:
+            if wake == self._wake and life == self.lives:
+                self.soon(self.step, client_side.Timer())
+
+        self.world.agenda.at(self.clock.when(time), ring)
+
+    def _hang_up(self) -> None:
+        if self.link is not None:
+            self.world.network.hang_up(self.link, DOWN)
+            self.link = None
+
+    def _dial(self, after: float) -> None:
+        self._hang_up()
+        self.dialled += 1
+        dialled, life, world = self.dialled, self.lives, self.world
+
+        def current() -> bool:
+            return self.alive and dialled == self.dialled and life == self.lives
+
+        def attempt() -> None:
+            if not current():
+                return
+            world.agenda.after(CONNECT + HELLO, give_up)
+            if world.controller.up and world.network.reaches(self.index):
+                self.link = world.network.connect(self.index)
+                link = self.link
+                world.agenda.after(world.network.delay(), lambda: world.controller.hello(link, self))
+
+        def give_up() -> None:
+            if current() and not self.member.linked:
+                self._hang_up()
+                self.soon(self.step, client_side.LinkDown("no answer"))
+
+        world.agenda.after(after, lambda: self.soon(attempt))
+
+    def hear(self, link: Link, message: wire.Message) -> None:
+        """Something arrives."""
+        if link is not self.link:
+            return
+        if isinstance(message, wire.Welcome):
+            self.step(client_side.LinkUp(message))
+        else:
+            self.step(client_side.Received(message))
+
+    def link_ended(self, link: Link) -> None:
+        """The connection is no more."""
+        if link is self.link:
+            self.link = None
+            self.step(client_side.LinkDown("closed"))

@@ -1,0 +1,223 @@
+"""A controller and its clients in virtual time: the real core, the real members, the real encodings, and bad luck."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from penstock.client.member import Member
+from penstock.live import wire
+from penstock.live.core import Core, State
+from penstock.live.core import records as records_of_core
+from penstock.live.core.steps import Journal, Output
+
+from .client import Client
+from .clock import Agenda, drifting
+from .controller import Controller
+from .crash import Death, any_death
+from .network import DOWN, UP, Link, Network
+from .plan import Plan
+
+MOST_EVENTS = 100_000  # in one run; ten thousand are many
+
+
+class Endless(AssertionError):
+    """A run that does not come to its end: somebody asks to be woken again and again."""
+
+
+def _known(state: State) -> list[tuple[object, ...]]:
+    """What records must bring back: who is there, with what, at which charge."""
+    return [
+        (member.key, member.stage, member.charge, member.rate, member.op and (member.op.number, member.op.volume))
+        for member in state.members()
+    ]
+
+
+class World:
+    """One run. `judge` is told of everything; `make_core` and `member_class` can be replaced by weaker ones."""
+
+    member_class: type[Member] = Member
+
+    def __init__(self, plan: Plan, judge: Any, deaths: dict[int, Death] | None = None) -> None:
+        self.plan, self.judge = plan, judge
+        self.chance = random.Random(f"{plan.seed} world")
+        self.agenda = Agenda()
+        self.deaths = deaths
+        self.highest = {each.name: each.capacity for each in plan.settings.resources}  # that were ever in force
+        judge.begin(self)
+        self.clients: list[Client] = []
+        self.network = Network(
+            self.agenda, random.Random(f"{plan.seed} network"), plan.weather, self._deliver, self._ended
+        )
+        self.controller = Controller(self)
+        self.controller.start(None)
+        for index, settings in enumerate(plan.clients):
+            self.clients.append(Client(self, index, settings, drifting(self.chance, plan.drift)))
+        for seconds, trouble in (
+            (plan.troubles.partition, self._partition),
+            (plan.troubles.stop, self._stop),
+            (plan.troubles.death, self._death),
+            (plan.troubles.mode, self._mode),
+            (plan.troubles.capacity, self._capacity),
+            (plan.troubles.drain, self._drain),
+            (plan.troubles.hook, self._hook),
+        ):
+            if seconds < math.inf:
+                self._now_and_then(seconds, trouble)
+
+    @property
+    def now(self) -> float:
+        """True time."""
+        return self.agenda.now
+
+    def make_core(self, epoch: int, boot: float, state: State | None, warm: bool) -> Core:
+        """A core for a new epoch."""
+        return Core(self.plan.settings, self.plan.policy, epoch=epoch, boot=boot, state=state, warm=warm)
+
+    def journalled(self, record: wire.Message) -> wire.Message | None:
+        """A record as it goes to the disk; None: it does not."""
+        return record
+
+    def run(self) -> None:
+        """Go on to the end, judged after everything that happens."""
+        self.run_until(self.plan.seconds)
+        self.judge.over()
+
+    def run_until(self, time: float) -> None:
+        """Go on for a while."""
+        while self.agenda.step(time):
+            self.judge.look()
+            if self.agenda.happened > MOST_EVENTS:
+                raise Endless(f"seed {self.plan.seed}: {MOST_EVENTS:,} things happened until t = {self.now:.6f} s")
+
+    def check_replay(self) -> str:
+        """What differs when a core of the same beginning takes the same inputs, and when its records are applied."""
+        boot, stored, warm = self.controller.beginning
+        settings = self.plan.settings
+
+        def beginning() -> State | None:
+            return None if stored is None else State.restore(stored, settings)
+
+        again = self.make_core(self.controller.epoch, boot, beginning(), warm)
+        state = beginning() or State(settings)
+        for t, inputs, outputs in self.controller.history:
+            if again.step(t, inputs) != outputs:
+                return f"at t = {t!r} the same inputs led to other outputs"
+            for output in outputs:
+                if isinstance(output, Journal):
+                    state.apply(t, output.record)
+        return "" if _known(state) == _known(self.controller.core.state) else "the records lead to another state"
+
+    def death_at(
+        self, turn: int, outputs: list[Output], payloads: list[bytes], sends: Sequence[object]
+    ) -> Death | None:
+        """Whether the controller dies in this turn, and where in it."""
+        if self.deaths is not None:
+            return self.deaths.get(turn)
+        troubles = self.plan.troubles
+        expiring = any(
+            isinstance(each, Journal) and isinstance(each.record, records_of_core.Expired) for each in outputs
+        )
+        if self.chance.random() < (troubles.crash_at_expiry if expiring else troubles.crash) and turn > 1:
+            death = any_death(self.chance, payloads, len(sends))
+            return replace(death, kind=self.chance.choice(troubles.kinds))
+        return None
+
+    def _deliver(self, link: Link, way: int, message: wire.Message) -> None:
+        if way == UP:
+            self.controller.hear(link, message)
+        else:
+            client = self.clients[link.client]
+            client.soon(client.hear, link, message)
+
+    def _ended(self, link: Link, way: int) -> None:
+        if way == UP:
+            self.controller.link_ended(link)
+        else:
+            client = self.clients[link.client]
+            client.soon(client.link_ended, link)
+
+    # Troubles.
+
+    def _now_and_then(self, seconds: float, trouble: Callable[[], None]) -> None:
+        def happen() -> None:
+            trouble()
+            self._now_and_then(seconds, trouble)
+
+        self.agenda.after(self.chance.expovariate(1.0 / seconds), happen)
+
+    def _partition(self) -> None:
+        """Cut somebody, or everybody, off; both ways or one; the links may break, or hold back what is sent."""
+        chance = self.chance
+        victims = range(len(self.clients)) if chance.random() < 0.2 else [chance.randrange(len(self.clients))]
+        ways = chance.choice(((UP, DOWN), (UP, DOWN), (UP,), (DOWN,)))
+        lasting = chance.choice((1.0, 5.0, 15.0, 40.0))
+        for victim in victims:
+            self.network.block(victim, ways)
+            if chance.random() < 0.5:
+                for link in self.network.links:
+                    if link.client == victim:
+                        self.network.cut(link, unnoticed=0.5)
+            self.agenda.after(lasting, lambda victim=victim: self.network.unblock(victim))  # type: ignore[misc]
+
+    def _stop(self) -> None:
+        client = self.chance.choice(self.clients)
+        if client.alive and not client.stopped:
+            client.stop()
+            life = client.lives
+            self.agenda.after(
+                self.chance.choice((1.0, 6.0, 20.0)), lambda: client.go_on() if client.lives == life else None
+            )
+
+    def _death(self) -> None:
+        client = self.chance.choice(self.clients)
+        if not client.alive:
+            return
+        app, member = client.member.app, client.member.member
+        client.die()
+        if app and self.chance.random() < 0.5:
+            self.agenda.after(self.chance.uniform(0.0, 1.0), lambda: self.controller.process_ended(app, member))
+        self.agenda.after(self.chance.choice((0.5, 5.0, 30.0)), client.born)
+
+    def _mode(self) -> None:
+        """An operator changes the mode."""
+        if self.controller.up:
+            mode = self.chance.choice(("enforce", "enforce", "monitor", "pause"))
+            self.judge.commanded(mode)
+            self.controller.order("admin", wire.Admin(1, "mode", {"mode": mode}))
+
+    def _capacity(self) -> None:
+        """An operator changes a capacity."""
+        if self.controller.up:
+            resource = self.chance.choice(self.plan.settings.resources)
+            capacity = resource.capacity * self.chance.choice((0.5, 0.8, 1.0, 1.4))
+            self.highest[resource.name] = max(self.highest[resource.name], capacity)
+            args = {"resource": resource.name, "capacity": capacity}
+            self.controller.order("admin", wire.Admin(1, "capacity", args))
+
+    def _drain(self) -> None:
+        """An operator lets nobody new in, until later."""
+
+        def drain(on: bool) -> None:
+            if self.controller.up:
+                self.controller.order("admin", wire.Admin(1, "drain", {"on": on}))
+
+        drain(True)
+        self.agenda.after(self.chance.choice((1.0, 10.0)), lambda: drain(False))
+
+    def _hook(self) -> None:
+        """The batch system says that a job begins, that it has ended, or that a node is down. It says the truth."""
+        kind = self.chance.choice(("job_start", "job_end", "node_down"))
+        job = self.chance.choice(self.clients).settings.job
+        clients = [client for client in self.clients if client.settings.job == job]
+        if kind == "job_end":
+            for client in clients:
+                if client.alive:
+                    client.die()
+                    self.agenda.after(self.chance.choice((0.5, 5.0)), client.born)
+        if self.controller.up:
+            nodes = sum(client.settings.nodes for client in clients)
+            self.controller.order("hook", wire.Hook(1, kind, job, uid=1000, nodes=nodes))

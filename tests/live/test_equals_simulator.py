@@ -1,0 +1,109 @@
+"""The controller decides as the simulator does: same rates, same events, same metrics, to the last digit.
+
+Policies that plan with the phases still to come are handed the same foresight as in the simulator; a live controller
+could not have it. Ticks whose length the simulator works out from the whole run are given as a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from live.harness.live_decider import LiveDecider, first_difference, with_foresight
+from live.harness.lockstep import Lockstep
+from penstock import Scenario, generate, load
+from penstock.engine.run import Run, execute, origin_of, tick_of
+from penstock.metrics.measure import Part, Study, measure
+from penstock.sharing import NAMES, Sharing, find
+from strategies import crowds, scenarios
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SCENARIOS = sorted(EXAMPLES.glob("*.yaml"))
+QUICK = ("fair-share", "fcfs", "greedy-yield", "set-10", "best-next-event", "list-stretch", "periodic-fifo")
+POLICIES = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in NAMES]
+GENERATED = [
+    ("synthetic", {"applications": 15, "small": 5, "horizon": 2e5}),
+    ("example-1", {"m": 4}),
+    ("example-3", {"m": 4}),
+    ("example-6", {"m": 12}),
+    ("chains", {}),
+    ("uniform", {}),
+    ("tucan", {}),
+]
+
+
+def differences(study: Study, policy: Sharing) -> list[str]:
+    """What differs between the simulator and the controller, on each part of a scenario that shares a bandwidth."""
+    found = []
+    for part in study.parts:
+        found += _of_part(study, part, policy)
+    return found
+
+
+def _of_part(study: Study, part: Part, policy: Sharing) -> list[str]:
+    program = part.program
+    foresight = study.foresight_of(part) if policy.prepare else None
+    tick = tick_of(policy, part.outlook, program)
+    origin = origin_of(program, tick)
+    if "delta" in policy.settings and tick > 0.0:
+        policy = policy.with_settings({"delta": tick})
+    theirs = execute(program, policy, part.outlook, foresight, timeline=True)
+    if foresight is not None:
+        foresight = foresight._replace(start=foresight.start - origin)
+    live = LiveDecider(program, with_foresight(policy, foresight), origin)
+    mine = Lockstep(program, origin, tick, live).run()
+    assert live.core.state.failures == 0, live.core.state.last_failure
+    return _compared(mine, theirs) or _measured(study, policy, mine, theirs)
+
+
+def _compared(mine: Run, theirs: Run) -> list[str]:
+    assert mine.timeline is not None
+    assert theirs.timeline is not None
+    columns = [
+        (name, getattr(mine, name), getattr(theirs, name)) for name in vars(mine) if name not in ("seconds", "timeline")
+    ]
+    columns += [
+        (f"timeline.{name}", getattr(mine.timeline, name), getattr(theirs.timeline, name))
+        for name in ("rate", "application", "operation", "start", "stop")
+    ]
+    texts = [(name, first_difference(np.atleast_1d(one), np.atleast_1d(other))) for name, one, other in columns]
+    return [f"{name}: {text}" for name, text in texts if text]
+
+
+def _measured(study: Study, policy: Sharing, mine: Run, theirs: Run) -> list[str]:
+    if len(study.parts) > 1:
+        return []
+    one, other = measure(study, policy.label, mine), measure(study, policy.label, theirs)
+    return [] if replace(one, seconds=0.0) == replace(other, seconds=0.0) else [f"{one} instead of {other}"]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@given(scenario=scenarios() | crowds().map(Scenario.from_document))
+def test_random_scenarios(scenario: Scenario, name: str) -> None:
+    assert differences(Study(scenario, bounds=False), find(name)) == []
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_examples(file: Path, name: str) -> None:
+    assert differences(Study(load(file), bounds=False), find(name)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("kind", "settings"), GENERATED, ids=lambda value: value if isinstance(value, str) else "")
+def test_generated(kind: str, settings: dict[str, object], name: str) -> None:
+    assert differences(Study(generate(kind, **settings), bounds=False), find(name)) == []
+
+
+@given(scenario=scenarios(), fraction=st.floats(0.1, 1.0))
+def test_a_policy_of_ones_own(scenario: Scenario, fraction: float) -> None:
+    def cautious(view, rates):  # type: ignore[no-untyped-def]
+        rates[:] = view.limit * min(1.0, view.capacity / view.limit.sum()) * fraction
+
+    assert differences(Study(scenario, bounds=False), find(cautious)) == []

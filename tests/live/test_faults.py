@@ -1,0 +1,169 @@
+"""The promise under faults: what clients really use together exceeds the capacity by no more than the proved bound.
+
+Every run is a function of its seed. PENSTOCK_FAULT_RUNS=N makes N runs; a failure names its seed, and
+`PENSTOCK_FAULT_SEED=S` makes that run alone.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from live.harness.crash import KILL, POWER, WIPE, Death, every_death
+from live.harness.judge import Judge
+from live.harness.network import DOWN, UP, Weather
+from live.harness.plan import Plan, draw_plan
+from live.harness.runs import BLOCK, POLICIES, calm_plan, run_seed, run_world
+from live.harness.world import World
+from penstock.live.core.records import decode
+from penstock.live.core.steps import Close, Output, Send
+from penstock.sharing import Sharing, find
+
+RUNS = int(os.environ.get("PENSTOCK_FAULT_RUNS", "1000"))
+SEED = os.environ.get("PENSTOCK_FAULT_SEED")
+BLOCKS = [range(first, min(first + BLOCK, RUNS)) for first in range(0, RUNS, BLOCK)] if not SEED else [[int(SEED)]]
+
+
+def block(seeds: Sequence[int]) -> object:
+    later = [pytest.mark.slow] if seeds is not BLOCKS[0] else []
+    return pytest.param(seeds, marks=later, id=f"{seeds[0]}-{seeds[-1]}")
+
+
+@pytest.mark.parametrize("seeds", [block(seeds) for seeds in BLOCKS])
+def test_the_bound_holds(seeds: Sequence[int]) -> None:
+    for seed in seeds:
+        assert run_seed(seed).worst_allowed <= 1.0
+
+
+def test_a_run_is_a_function_of_its_seed() -> None:
+    one, two = run_seed(3), run_seed(3)
+    assert one.seen == two.seen
+    assert one.worst == two.worst
+
+
+def test_without_faults_the_capacity_is_used_and_never_exceeded() -> None:
+    worst = [run_world(calm_plan(seed)).worst for seed in range(5)]
+    assert max(worst) <= 1.0 + 1e-6
+    assert max(worst) >= 1.0 - 1e-6
+
+
+def test_nobody_waits_longer_than_promised() -> None:
+    """One at a time, and operations that are longer than anybody should wait: the floor lets the others move."""
+    longest = []
+    for seed in range(6):
+        plan = replace(calm_plan(seed, seconds=120.0, policy=find("list-fifo")), volume=6000.0)
+        longest.append(run_world(plan).longest_wait)
+        assert longest[-1] <= plan.settings.max_wait * (1 + 2 * plan.drift) + plan.settings.waiting
+    assert max(longest) >= plan.settings.max_wait * 0.9
+
+
+def test_there_is_trouble_enough() -> None:
+    """A judge that sees nothing happen proves nothing."""
+    plans = [draw_plan(seed, POLICIES) for seed in range(400)]
+    kinds = {kind for plan in plans for kind in plan.troubles.kinds if plan.troubles.crash}
+    assert kinds == {KILL, POWER, WIPE}
+    assert any(plan.weather.datagrams and plan.weather.loss >= 0.3 and plan.weather.twice for plan in plans)
+    assert any(plan.weather.slowest > 2 * plan.settings.lease for plan in plans)
+    assert any(plan.troubles.partition < math.inf and not plan.weather.datagrams for plan in plans)
+    assert len({plan.settings.reserve for plan in plans}) == 2
+    assert any(len(plan.settings.resources) > 1 for plan in plans)
+    for trouble in ("mode", "capacity", "drain", "hook"):
+        assert sum(getattr(plan.troubles, trouble) < math.inf for plan in plans) >= 50
+    assert sum(plan.settings.forget < plan.seconds for plan in plans) >= 50
+
+
+def short_plan(seconds: float) -> Plan:
+    """Two clients and short leases, so that a few seconds are enough for a restart and all that follows from it."""
+    plan = calm_plan(1, seconds)
+    settings = replace(plan.settings, lease=2.0, beat=0.5, pace=0.002)
+    clients = tuple(replace(client, cap=None) for client in plan.clients[:2])
+    return replace(plan, settings=settings, clients=clients, volume=100.0)
+
+
+def turns(seconds: float) -> list[tuple[list[bytes], list[Output]]]:
+    """What each turn of a quiet run writes and sends."""
+    seen: list[tuple[list[bytes], list[Output]]] = []
+
+    class Watched(World):
+        def death_at(
+            self, turn: int, outputs: list[Output], payloads: list[bytes], sends: Sequence[object]
+        ) -> Death | None:
+            seen.append((payloads, outputs))
+            return None
+
+    Watched(short_plan(seconds), Judge()).run()
+    return seen
+
+
+def messages(outputs: list[Output]) -> int:
+    return sum(isinstance(output, Send | Close) for output in outputs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [KILL, POWER])
+def test_dying_around_every_record_and_every_message(kind: str) -> None:
+    plan, points = short_plan(10.0), 0
+    for turn, (payloads, outputs) in enumerate(turns(6.0), start=1):
+        for death in every_death(kind, payloads, messages(outputs), torn=False) if turn > 1 else ():
+            run_world(plan, deaths={turn: death})
+            points += 1
+    assert points > 100
+
+
+@pytest.mark.slow
+def test_the_last_record_is_torn_at_every_byte() -> None:
+    """One turn for each kind of record that can be the last of a write."""
+    plan, last = short_plan(10.0), {}
+    for turn, (payloads, outputs) in enumerate(turns(6.0), start=1):
+        if turn > 1 and payloads:
+            last.setdefault(type(decode(payloads[-1]).record), (turn, payloads, messages(outputs)))
+    assert len(last) >= 5
+    for turn, payloads, sends in last.values():
+        for death in every_death(KILL, payloads, sends, torn=True):
+            if death.bytes is not None:
+                run_world(plan, deaths={turn: death})
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+@pytest.mark.parametrize("delay", [0.0, 0.5])
+def test_over_commitment_ends(delay: float, policy: Sharing) -> None:
+    """Cut everybody off in turn: within two leases the others have made room for the fallback rates."""
+    worst = 0.0
+    for seed in range(8):
+        plan = calm_plan(seed, seconds=90.0, weather=Weather(delay=delay), partition=12.0, policy=policy)
+        judge = run_world(replace(plan, volume=2000.0))
+        worst = max(worst, judge.worst)
+        assert judge.worst_allowed <= 1.0
+    assert worst > 1.0  # else nothing was seen
+
+
+def test_one_with_nothing_to_do_on_a_dead_link() -> None:
+    """Cut off unnoticed while idle, then busy at its fallback: after two pings and a lease the others make room."""
+    worst = 0.0
+    for seed in range(8):
+        plan = replace(calm_plan(seed, seconds=120.0, policy=find("fcfs")), busy=0.3)
+        world = World(replace(plan, volume=600.0), judge := Judge())
+        world.run_until(10.0)
+        for client in world.clients[1:]:
+            if client.route is None:
+                world.network.block(client.index, (UP, DOWN))
+        world.run()
+        worst = max(worst, judge.worst)
+        assert judge.worst_allowed <= 1.0
+    assert worst > 1.0
+
+
+def test_half_open_links() -> None:
+    """Clients that are heard and hear nothing go on at their fallback and say so: others must make room for them."""
+    for seed in range(8):
+        plan = replace(calm_plan(seed, seconds=90.0, policy=find("list-fifo")), volume=6000.0)
+        world = World(replace(plan, settings=replace(plan.settings, max_wait=300.0)), judge := Judge())
+        world.run_until(20.0)
+        for client in world.clients[1:]:
+            world.network.block(client.index, (DOWN,))
+        world.run()
+        assert judge.worst_allowed <= 1.0

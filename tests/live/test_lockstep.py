@@ -1,0 +1,104 @@
+"""The lockstep loop is the simulator's: with the policy itself deciding, nothing differs in any digit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from live.harness.lockstep import Decider, Lockstep
+from penstock import Scenario
+from penstock.engine.foresight import foresee
+from penstock.engine.program import Program
+from penstock.engine.run import execute, origin_of, tick_of
+from penstock.metrics.measure import Study
+from penstock.sharing import Sharing, find
+from penstock.sharing.foresight import Foresight
+from penstock.sharing.view import COLUMNS, View, active_rows, empty_view
+from strategies import scenarios
+
+
+class Asked(Decider):
+    """Keeps the View as the engine does and asks the policy."""
+
+    def __init__(self, program: Program, policy: Sharing, origin: float, foresight: Foresight | None) -> None:
+        self.program, self.policy = program, policy
+        m = len(program.names)
+        if foresight is not None:
+            foresight = foresight._replace(start=foresight.start - origin)
+        blank = empty_view(m, policy.settings_array(), policy.initial_memory(m, foresight))
+        self.view: View = blank._replace(end=program.end - origin, capacity=program.capacity)
+        self.release = program.release - origin
+        self.done = program.progress.copy()
+        self.iterations, self.seconds = np.zeros(m), np.zeros(m)
+        self.active, self.settled = 0, 0.0
+        self.pending: list[tuple[str, int, int]] = []
+
+    def released(self, application: int) -> None:
+        pass
+
+    def posted(self, application: int, operation: int) -> None:
+        self.pending.append(("post", application, operation))
+
+    def completed(self, application: int, operation: int) -> None:
+        self.pending.append(("complete", application, operation))
+
+    def rates(self, active: list[int]) -> list[float]:
+        rows = slice(0, self.active)
+        moved = self.view.rate[rows] * (self.now - self.settled)
+        self.view.remaining[rows] -= moved
+        self.view.progress[rows] += moved / self.view.limit[rows]
+        self.settled = self.now
+        for kind, application, operation in self.pending:
+            (self._post if kind == "post" else self._complete)(application, operation)
+        self.pending.clear()
+        if not active:
+            return []
+        assert self.view.application[: self.active].tolist() == active
+        given = np.zeros(len(active))
+        self.policy.decide(active_rows(self.view, self.now, 0, self.active), given)
+        self.view.rate[: self.active] = given
+        return given.tolist()  # type: ignore[no-any-return]
+
+    def _post(self, application: int, operation: int) -> None:
+        program, row = self.program, self.active
+        self.active += 1
+        self.done[application] += program.work[operation]
+        mean = self.seconds[application] / self.iterations[application] if self.iterations[application] else np.nan
+        values = (
+            application, program.nodes[application], program.limit[operation], program.volume[operation], self.now,
+            self.release[application], self.done[application], mean, 0.0,
+        )  # fmt: skip
+        for name, value in zip(COLUMNS, values, strict=True):
+            getattr(self.view, name)[row] = value
+
+    def _complete(self, application: int, operation: int) -> None:
+        program = self.program
+        seconds = program.volume[operation] / program.limit[operation]
+        self.done[application] += seconds
+        if operation > program.first[application] or program.work[operation] > 0.0:
+            self.iterations[application] += 1.0
+            self.seconds[application] += program.work[operation] + seconds
+        self.active -= 1
+        row = int(np.flatnonzero(self.view.application[: self.active + 1] == application)[0])
+        for name in COLUMNS:
+            column = getattr(self.view, name)
+            column[row] = column[self.active]
+
+
+@pytest.mark.parametrize("name", ["fair-share", "greedy-yield", "set-10", "periodic-greedy-yield", "list-stretch"])
+@given(scenario=scenarios())
+def test_the_loop_is_the_simulators(scenario: Scenario, name: str) -> None:
+    study, policy = Study(scenario), find(name)
+    program = study.program
+    foresight = foresee(scenario, program) if policy.prepare else None
+    tick = tick_of(policy, study.outlook, program)
+    origin = origin_of(program, tick)
+    ours = Lockstep(program, origin, tick, Asked(program, policy, origin, foresight)).run()
+    theirs = execute(program, policy, study.outlook, foresight, timeline=True)
+    for mine, other in zip(vars(ours).items(), vars(theirs).items(), strict=True):
+        if mine[0] == "timeline":
+            for ours_column, theirs_column in zip(vars(mine[1]).items(), vars(other[1]).items(), strict=True):
+                np.testing.assert_array_equal(ours_column[1], theirs_column[1], err_msg=ours_column[0])
+        elif mine[0] != "seconds":
+            np.testing.assert_array_equal(mine[1], other[1], err_msg=mine[0])
