@@ -20,6 +20,7 @@ from benchmarks.campaigns import campaign_rows
 from benchmarks.engine import engine_rows
 from benchmarks.growth import Growth, exponent, measure_growth
 from benchmarks.growth_plot import draw_growth, time_text
+from benchmarks.live import live_rows
 from benchmarks.machine import machine
 from benchmarks.orders import order_rows, pack_rows
 from benchmarks.policies import policy_rows
@@ -39,6 +40,7 @@ SUBJECTS = {
     "Burst buffers, time and memory of sizing": sizing_rows,
     "Burst buffers, time of the engine": tier_rows,
     "Campaigns, what the runner adds": campaign_rows,
+    "Live, clients and controller": live_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

@@ -6,7 +6,16 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-_DIGITS = {"×": ".2f", "× faster": ".0f", " s": ".2f", " MB": ".0f", "": ".0e"}  # by unit
+_DIGITS = {  # by unit
+    "×": ".2f",
+    "× faster": ".0f",
+    " s": ".2f",
+    " ms": ".1f",
+    " µs": ".2f",
+    " MB": ".0f",
+    " %": ".2f",
+    "": ".0e",
+}
 # A smoke run on a busy machine is far from quiet: only what is off by more than this is a fault.
 _SANE = 10.0
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Install what the full test run uses beyond Python: a browser, a compiler, SimGrid to measure against, and Slurm.
+# Install what the full test run uses beyond Python: a browser, a compiler, SimGrid to measure against, Slurm and MUNGE,
+# a link that jobs contend for, and MPI.
 # None of it is essential, so what cannot be installed is named, and the tests that need it are skipped.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -11,6 +12,9 @@ have() {
         munge) command -v munged >/dev/null ;;
         slurm-client) command -v sbatch >/dev/null ;;
         slurm-wlm-basic-plugins) compgen -G "/usr/lib/*/slurm-wlm/auth_munge.so" >/dev/null ;;
+        iproute2) command -v tc >/dev/null ;;
+        nginx-light) command -v nginx >/dev/null ;;
+        openmpi-bin) command -v mpirun >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }
@@ -20,12 +24,16 @@ purpose() {
         chromium) echo "the browser tests of the report" ;;
         gcc) echo "the C loop of the benchmarks" ;;
         g++ | libsimgrid-dev) echo "the SimGrid peer of the benchmarks" ;;
-        munge | slurm*) echo "the tests of campaigns in Slurm jobs" ;;
+        munge) echo "the tests of campaigns in Slurm jobs, and of identities by MUNGE" ;;
+        slurm*) echo "the tests of campaigns in Slurm jobs" ;;
+        iproute2 | nginx-light) echo "the controller on a contended link" ;;
+        openmpi-bin) echo "the example with MPI" ;;
     esac
 }
 
 obstacle="$(apt_obstacle)"
-for package in chromium gcc g++ libsimgrid-dev munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins; do
+for package in chromium gcc g++ libsimgrid-dev munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins \
+    iproute2 nginx-light openmpi-bin; do
     have "$package" && continue
     if [ -n "$obstacle" ]; then
         echo "  $package is missing and not installed: $obstacle; skipped: $(purpose "$package")"

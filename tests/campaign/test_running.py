@@ -86,7 +86,7 @@ def test_the_reproducer_reproduces(tmp_path, monkeypatch):
     run_campaign(with_policy(tmp_path, "picky"), tmp_path / "out", workers=1)
     commands = read_results(tmp_path / "out").failures()[0]["reproducer"]
     program = tmp_path / "penstock"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m penstock.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     done = subprocess.run(["sh", "-c", commands], cwd=tmp_path, capture_output=True, text=True, check=False)

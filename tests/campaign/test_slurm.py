@@ -138,7 +138,7 @@ def test_jobs_that_end_at_once_are_not_submitted_for_ever(tmp_path, queue):
 def test_an_interrupt_cancels_the_jobs(tmp_path, queue):
     (tmp_path / "c.yaml").write_text(small(workloads=MANY).text)
     words = ["campaign", tmp_path / "c.yaml", "-o", tmp_path / "out", "--on", "slurm=jobs=4,cores=2,interface=lo"]
-    process = subprocess.Popen([sys.executable, "-m", "penstock.cli", *words], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-m", "penstock", *words], stderr=subprocess.PIPE, text=True)
     try:
         wait_for(lambda: jobs("RUNNING") and jobs("PENDING"), 60)
         process.send_signal(signal.SIGINT)

@@ -21,7 +21,7 @@ def ask(policy: Sharing, view: View, rates: Floats) -> None:
         given: Any = policy.decide(view, rates)  # type: ignore[func-returns-value]
     except NumbaError as error:
         raise does_not_compile(policy, error) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise raised(at(policy, view.now), policy.plain, error) from error
     if given is not None:
         kind = type(given).__name__
@@ -68,7 +68,7 @@ def at(policy: Sharing, now: float) -> str:
     return f"sharing policy {policy.name!r}, at t = {now:g} s,"
 
 
-def raised(who: str, plain: Any, error: Exception) -> PolicyError:
+def raised(who: str, plain: Any, error: BaseException) -> PolicyError:
     """The error of a policy, `plain` its function, that raised one."""
     message = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
     code: Any = getattr(plain, "__code__", None)
