@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -64,8 +65,6 @@ def serve(
     json: Json = False,
 ) -> None:
     """Run the controller until it is stopped: jobs announce their I/O, and it says who may move how much when."""
-    from penstock.live.server.run import serve as run  # noqa: PLC0415
-
     given = {
         "capacity": capacity,
         "sharing": sharing,
@@ -75,13 +74,26 @@ def serve(
         "journal": _only(directory=journal),
         "log": _only(file=log),
     }
-    settled = chosen(config, {name: value for name, value in given.items() if value not in (None, {})})
+    given = {name: value for name, value in given.items() if value not in (None, {})}
+    gc.disable()  # until it listens: nothing of what is loaded is garbage, and a restart must be quick
+    try:
+        code = _run(config, given, grace, epoch, json)
+    finally:
+        gc.enable()
+    raise typer.Exit(code)
+
+
+def _run(file: Path | None, given: dict[str, Any], grace: bool, epoch: int, json: bool) -> int:
+    from penstock.live.server.run import serve as run  # noqa: PLC0415
+
+    settled = chosen(file, given)
 
     def ready(address: str) -> None:
+        gc.freeze()
+        gc.enable()
         _announce(settled, address, json)
 
-    code = run(settled, grace=grace, epoch=epoch, ready=ready)
-    raise typer.Exit(code)
+    return run(settled, grace=grace, epoch=epoch, ready=ready)
 
 
 def _only(**given: Path | None) -> dict[str, str]:
