@@ -195,6 +195,7 @@ def test_every_kernel_does_what_its_python_says() -> None:
         *map(buffering.find, buffering.NAMES),
         find("greedy-yield"),
         find("best-next-event"),
+        find("loss-capped-srpt"),
     ]
     for scenario in map(Scenario.from_document, map(buffer_document, range(4))):
         ways = [(partition, chosen) for partition in ("static", "dynamic") for chosen in behind]

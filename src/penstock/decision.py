@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import PolicyError
-from penstock.model import Moment
+from penstock.model import Busy, Moment, Pending
 from penstock.runs import Policy
 from penstock.sharing import find
 from penstock.sharing.asking import ask, improper
@@ -77,7 +77,7 @@ def view_of(moment: Moment, settings: Floats) -> View:
 
     view = View(
         now=moment.now,
-        begin=0.0,
+        begin=moment.begin,
         end=np.inf if moment.end is None else moment.end,
         capacity=moment.capacity,
         application=np.arange(len(active)),
@@ -93,8 +93,17 @@ def view_of(moment: Moment, settings: Floats) -> View:
         memory=np.zeros(0),
         key=np.zeros(len(active)),
         rows=np.zeros(len(active), np.int64),
+        mean_loss=_mean_loss(moment),
     )
     return shut(view)
+
+
+def _mean_loss(moment: Moment) -> float:
+    """The mean of 1 - yield over all that the moment tells of; who has just been released has lost nothing."""
+    everyone: list[Pending | Busy] = [*moment.active, *moment.computing]
+    ages = [moment.now - each.release for each in everyone]
+    losses = [1.0 - each.progress / age for each, age in zip(everyone, ages, strict=True) if age > 0.0]
+    return sum(losses) / max(1, len(everyone))
 
 
 def _outcome(view: View, rates: Floats) -> tuple[float | None, float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import reference
 from penstock import Scenario, simulate
 from penstock.sharing import NAMES
+from reference.policies import credited_yield, loss_capped_srpt, reserve_credit, reserve_srpt
 from strategies import documents
 
 METRICS = ("min_yield", "utilization", "efficiency", "makespan", "max_stretch", "mean_stretch", "pressure", "io_weight")
@@ -44,6 +46,45 @@ def test_ticks_asked_for_match_the_reference(document: dict[str, Any], delta: fl
     slow = reference.simulate(document, "periodic-greedy-yield", delta=delta)
     assert fast.makespan == close(slow["makespan"])
     assert [job.completion for job in fast.applications] == [close(job["completion"]) for job in slow["applications"]]
+
+
+PARAMETERS = st.sampled_from([0.0, 0.5, 1.0, 2.0, 30.0])
+
+
+@given(document=documents(), g=PARAMETERS, c=st.sampled_from([0.5, 1.0, 1.2, 3.0]))
+def test_parameters_of_our_own_policies_match_the_reference(document: dict[str, Any], g: float, c: float) -> None:
+    asked = {f"credited-yield(g={g})": partial(credited_yield, g=g)}
+    asked |= {f"loss-capped-srpt(c={c})": partial(loss_capped_srpt, c=c)}
+    asked |= {f"reserve-credit(k={g},ahead={c})": partial(reserve_credit, k=g, ahead=c)}
+    asked |= {f"reserve-srpt(c={c},k={g})": partial(reserve_srpt, c=c, k=g)}
+    for name, policy in asked.items():
+        fast, slow = simulate(Scenario.from_document(document), name), reference.simulate(document, policy)
+        assert [job.yield_ for job in fast.applications] == [close(job["yield"]) for job in slow["applications"]], name
+        assert fast.events == slow["events"]
+
+
+@given(document=documents())
+def test_without_credit_it_is_greedy_yield(document: dict[str, Any]) -> None:
+    scenario = Scenario.from_document(document)
+    one, other = simulate(scenario, "credited-yield(g=0)"), simulate(scenario, "greedy-yield")
+    assert one.applications == other.applications
+
+
+@given(document=documents())
+def test_without_reserve_they_are_what_they_come_from(document: dict[str, Any]) -> None:
+    scenario = Scenario.from_document(document)
+    for one, other in {"reserve-credit(k=0)": "greedy-yield", "reserve-srpt(c=2,k=0)": "loss-capped-srpt(c=2)"}.items():
+        assert simulate(scenario, one).applications == simulate(scenario, other).applications
+
+
+@given(document=documents(windowed=True), g=st.sampled_from([0.5, 2.0]))
+def test_credit_that_does_not_fall_is_credited_yield(document: dict[str, Any], g: float) -> None:
+    scenario = Scenario.from_document(document)
+    one, other = (
+        simulate(scenario, f"annealed-credit(first={g},last={g})"),
+        simulate(scenario, f"credited-yield(g={g})"),
+    )
+    assert one.applications == other.applications
 
 
 def test_a_first_operation_outside_the_window_keeps_its_place() -> None:

@@ -27,21 +27,36 @@ class Asked(Decider):
         if foresight is not None:
             foresight = foresight._replace(start=foresight.start - origin)
         blank = empty_view(m, policy.settings_array(), policy.initial_memory(m, foresight))
-        self.view: View = blank._replace(end=program.end - origin, capacity=program.capacity)
+        window = {"begin": program.begin - origin, "end": program.end - origin}
+        self.view: View = blank._replace(**window, capacity=program.capacity)
         self.release = program.release - origin
         self.done = program.progress.copy()
         self.iterations, self.seconds = np.zeros(m), np.zeros(m)
         self.active, self.settled = 0, 0.0
+        self.lost: dict[int, float] = {}  # seconds, of those that compute
         self.pending: list[tuple[str, int, int]] = []
 
     def released(self, application: int) -> None:
-        pass
+        self.pending.append(("compute", application, 0))
+
+    def finished(self, application: int) -> None:
+        self.pending.append(("end", application, 0))
 
     def posted(self, application: int, operation: int) -> None:
         self.pending.append(("post", application, operation))
 
     def completed(self, application: int, operation: int) -> None:
         self.pending.append(("complete", application, operation))
+
+    def _mean_loss(self) -> float:
+        rows = slice(0, self.active)
+        ages = self.now - self.view.release[rows]
+        losses = [
+            1.0 - progress / age for progress, age in zip(self.view.progress[rows], ages, strict=True) if age > 0.0
+        ]
+        computing = [(lost, self.now - self.release[application]) for application, lost in self.lost.items()]
+        losses += [lost / age for lost, age in computing if age > 0.0]
+        return sum(losses) / (self.active + len(self.lost))
 
     def rates(self, active: list[int]) -> list[float]:
         rows = slice(0, self.active)
@@ -50,13 +65,17 @@ class Asked(Decider):
         self.view.progress[rows] += moved / self.view.limit[rows]
         self.settled = self.now
         for kind, application, operation in self.pending:
-            (self._post if kind == "post" else self._complete)(application, operation)
+            if kind in ("post", "complete"):
+                (self._post if kind == "post" else self._complete)(application, operation)
+            self.lost.pop(application, None)
+            if kind in ("compute", "complete"):
+                self.lost[application] = self.now - self.release[application] - self.done[application]
         self.pending.clear()
         if not active:
             return []
         assert self.view.application[: self.active].tolist() == active
         given = np.zeros(len(active))
-        self.policy.decide(active_rows(self.view, self.now, 0, self.active), given)
+        self.policy.decide(active_rows(self.view, self.now, 0, self.active, self._mean_loss()), given)
         self.view.rate[: self.active] = given
         return given.tolist()  # type: ignore[no-any-return]
 

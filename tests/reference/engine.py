@@ -160,6 +160,13 @@ class Job:
         known |= {"operation": self.operations, "served": self.io_seconds}
         return known | ({"omega": sum(self.iterations) / len(self.iterations)} if self.iterations else {})
 
+    def computing(self, now: float) -> list[Document]:
+        """Tell how far it is while it computes; nothing once a last compute is over, though that is no event."""
+        over = self.doing == "tail" and self.since + self.work <= now + TOLERANCE * abs(now)
+        if self.doing not in ("compute", "tail") or over:
+            return []
+        return [{"release": self.release, "progress": self.progress() + now - self.since}]
+
     def stop(self, end: float | None) -> None:
         """Credit what is under way when the run stops; a trailing compute may have ended before."""
         finish = self.since + self.work
@@ -350,7 +357,8 @@ def simulate_from_zero(document: Document, sharing: str | Policy, delta: float |
             break
         active = [job for job in jobs if job.doing == "io"]
         if happened and active:
-            state = {"capacity": float(document["platform"]["bandwidth"]), "now": now, "end": end}
+            state = {"capacity": float(document["platform"]["bandwidth"]), "now": now, "begin": begin, "end": end}
+            state["computing"] = [busy for job in jobs for busy in job.computing(now)]
             rates = rates_of(state | {"active": [job.view() for job in active]}, sharing)
             trace.append((now, rates))
             for job in active:

@@ -1,6 +1,6 @@
-"""The eight strategies of P1 §4, each as a plain function from a state document to {name: rate}.
+"""The eight strategies of P1 §4 and five of our own, each as a plain function from a state document to {name: rate}.
 
-A state is what `decide` takes: capacity, now, end and the active operations in scenario order.
+A state is what `decide` takes: capacity, now, begin, end, active operations in scenario order, and those who compute.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ def quantise(key: float) -> float:
         return key
     mantissa, exponent = math.frexp(key)
     return math.ldexp(round(mantissa * 2**30), exponent - 30)
+
+
+def same_difference(logarithm: float) -> float:
+    """The same for a logarithm: 30 bits after the point, since a shorter second moves it but changes no difference."""
+    return quantise(round(logarithm * 2**30) / 2**30)
 
 
 def yield_at(flow: State, time: float, moved: float = 0.0) -> float:
@@ -123,6 +128,90 @@ def set_10(state: State) -> Rates:
     return rates
 
 
+def credited_yield(state: State, g: float = 2.0) -> Rates:
+    """Lowest (P + g·V/B)/age first; at age 0 that is infinite, but for those who have nothing to be divided."""
+    now, capacity = state["now"], state["capacity"]
+
+    def key(flow: State) -> tuple[bool, float]:
+        credited = flow["progress"] + g * flow["remaining"] / capacity
+        age = now - flow["release"]
+        newcomer = age <= 0 and credited > 0
+        return newcomer, quantise(credited / age if age > 0 else credited)
+
+    return fill(sorted(by_posting(state["active"]), key=key), capacity)
+
+
+def annealed_credit(state: State) -> Rates:
+    """The same with g from 11.5 at the beginning of the window down to 1.5 at its end; without a window g = 2."""
+    if state.get("end") is None:
+        return credited_yield(state, 2.0)
+    begin, end = state.get("begin", 0.0), state["end"]
+    return credited_yield(state, 1.5 + 10 * (end - state["now"]) / (end - begin))
+
+
+def mean_loss(state: State) -> float:
+    """Mean of 1 - yield over all who are released and not finished; at the release nothing is lost yet."""
+    losses = []
+    for one in state["active"] + state.get("computing", []):
+        age = state["now"] - one["release"]
+        losses.append(1 - one["progress"] / age if age > 0 else 0.0)
+    return sum(losses) / len(losses)
+
+
+def loss_capped_srpt(state: State, c: float = 1.0) -> Rates:
+    """Shortest first, less (loss/(c·mean loss))^16, the loss counted as if the operation were over."""
+    mean = mean_loss(state)
+
+    def key(flow: State) -> float:
+        length = math.log(flow["remaining"] / flow["bandwidth"])
+        age = state["now"] - flow["release"]
+        if mean < 1e-9 or age <= 0:
+            return same_difference(length)
+        loss = max(0.0, 1 - (flow["progress"] + flow["remaining"] / state["capacity"]) / age)
+        return same_difference(length - (loss / (c * mean)) ** 16)
+
+    return fill(sorted(by_posting(state["active"]), key=key), state["capacity"])
+
+
+def shares_of_backlog(state: State) -> dict[str, float]:
+    """Of all bytes that wait, those of each application."""
+    backlog = math.fsum(flow["remaining"] for flow in state["active"])
+    return {flow["name"]: flow["remaining"] / backlog for flow in state["active"]}
+
+
+def reserve_credit(state: State, k: float = 1.3, ahead: float = 0.1) -> Rates:
+    """Lowest y + k·L·share·left/age first, with `ahead` for left/age without a window; a newcomer has no age."""
+    mean, share = mean_loss(state), shares_of_backlog(state)
+    k = k if mean >= 1e-9 else 0.0
+
+    def key(flow: State) -> tuple[bool, float]:
+        age, credit = state["now"] - flow["release"], k * mean * share[flow["name"]]
+        if state.get("end") is None:
+            return False, quantise(yield_at(flow, state["now"]) + credit * ahead)
+        credited = flow["progress"] + credit * (state["end"] - state["now"])
+        newcomer = age <= 0 and credited > 0
+        return newcomer, quantise(credited / age if age > 0 else credited)
+
+    return fill(sorted(by_posting(state["active"]), key=key), state["capacity"])
+
+
+def reserve_srpt(state: State, c: float = 1.1, k: float = 1.0) -> Rates:
+    """Shortest first, less (seconds lost/seconds allowed)^16, those lost counted as if the operation were over."""
+    mean, share = mean_loss(state), shares_of_backlog(state)
+
+    def key(flow: State) -> float:
+        length = math.log(flow["remaining"] / flow["bandwidth"])
+        age = state["now"] - flow["release"]
+        lost = age - flow["progress"] - flow["remaining"] / state["capacity"]
+        if mean < 1e-9 or lost <= 0:
+            return same_difference(length)
+        left = 0.0 if state.get("end") is None else state["end"] - state["now"]
+        allowed = mean * (c * age + k * left * share[flow["name"]])
+        return same_difference(length - (lost / allowed) ** 16)
+
+    return fill(sorted(by_posting(state["active"]), key=key), state["capacity"])
+
+
 POLICIES: dict[str, Policy] = {
     "fair-share": fair_share,
     "fcfs": fcfs,
@@ -132,6 +221,11 @@ POLICIES: dict[str, Policy] = {
     "periodic-greedy-yield": greedy_yield,
     "set-10": set_10,
     "best-next-event": best_next_event,
+    "credited-yield": credited_yield,
+    "annealed-credit": annealed_credit,
+    "loss-capped-srpt": loss_capped_srpt,
+    "reserve-credit": reserve_credit,
+    "reserve-srpt": reserve_srpt,
 }
 
 

@@ -49,6 +49,7 @@ class Job:
     first: bool = True
     transfers: dict[int, Transfer] = field(default_factory=dict)
     served: dict[int, float] = field(default_factory=dict)
+    lost: dict[int, float] = field(default_factory=dict)  # seconds, when its last transfer on a target was over
     iterations: list[float] = field(default_factory=list)
     progress: float = 0.0  # ideal seconds of finished computes and operations
     operations: int = 0
@@ -75,6 +76,7 @@ class Job:
         stage = next(self.stages, None)
         self.doing, self.since = "done" if stage is None else "compute", now
         self.work, self.volume, _ = stage or (0.0, 0.0, 0.0)
+        self.lost = dict.fromkeys(self.pace, now - self.release - self.progress)
 
     def end_compute(self, now: float, touched: set[int]) -> None:
         """Post the operation that follows, on all targets; or go on when there is none."""
@@ -91,7 +93,9 @@ class Job:
     def end_transfers(self, now: float, over: set[int], touched: set[int]) -> None:
         """Some transfers are complete; with the last one the operation is."""
         for target in over:
-            self.served[target] = self.served.get(target, 0.0) + self.transfers.pop(target).seconds
+            seconds = self.transfers.pop(target).seconds
+            self.served[target] = self.served.get(target, 0.0) + seconds
+            self.lost[target] = now - self.release - self.progress - seconds
         touched |= over
         if self.transfers:
             return
@@ -120,6 +124,10 @@ class Job:
         known |= {"release": self.release, "progress": self.progress + transfer.seconds - transfer.remaining}
         known |= {"operation": self.operations, "served": self.served.get(target, 0.0)}
         return known | ({"omega": sum(self.iterations) / len(self.iterations)} if self.iterations else {})
+
+    def elsewhere(self, target: int, now: float) -> Document:
+        """Tell how far it is when it has no transfer on this target, be it that it computes: it loses nothing here."""
+        return {"release": self.release, "progress": now - self.release - self.lost[target]}
 
     def stop(self, now: float) -> None:
         """Credit what is under way when the run stops."""
@@ -184,7 +192,8 @@ def decide(jobs: list[Job], target: int, now: float, policy: str | Policy) -> No
     there = [job for job in jobs if target in job.transfers]
     if there:
         state = {"capacity": 1.0, "now": now, "end": None, "active": [job.view(target) for job in there]}
-        rates = rates_of(state, policy)
+        others = [job for job in jobs if target in job.pace and target not in job.transfers and job.doing != "away"]
+        rates = rates_of(state | {"computing": [job.elsewhere(target, now) for job in others]}, policy)
         for job in there:
             job.transfers[target].rate = rates.get(job.name, 0.0)
 

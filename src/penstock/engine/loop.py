@@ -12,6 +12,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.heap import pop, push
+from penstock.engine.losses import NOT_ASKED, mean_loss
 from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
 from penstock.engine.state import (
@@ -56,6 +57,7 @@ def _post(chains: Chains, state: State, view: View, application: int, now: float
     iterations = state.iterations[application]
     view.omega[row] = state.iteration_seconds[application] / iterations if iterations > 0.0 else np.nan
     view.rate[row] = 0.0
+    state.lost[application] = 0.0
     state.segment_start[row] = now
 
 
@@ -80,6 +82,7 @@ def _wait(state: State, application: int, until: float) -> None:
 def _enter(chains: Chains, state: State, view: View, application: int, operation: int, now: float) -> None:
     """Start what leads to `operation`: its compute, the operation itself if there is none, or the tail."""
     state.operation[application] = operation
+    state.lost[application] = now - chains.release[application] - state.done[application]
     if operation < chains.first[application + 1]:
         work = chains.work[operation]
         if work > SAME * now:
@@ -172,6 +175,16 @@ def _advance(chains: Chains, state: State, view: View, segments: Segments, now: 
 
 
 @inlined
+def lost_by_all(chains: Chains, state: State, view: View, now: float) -> float:
+    """The mean loss, if the policy asks for it."""
+    if chains.losses == 0:
+        return NOT_ASKED
+    active = state.counts[ACTIVE]
+    known = (state.operation, chains.release, state.completion, state.lost)
+    return mean_loss(now, active, view.release, view.progress, *known)
+
+
+@inlined
 def _next_instant(chains: Chains, state: State, completion: float) -> float:
     """When something happens next: a completion, a release, the end of a compute, or the end of it all."""
     then = min(completion, chains.end)
@@ -232,7 +245,8 @@ def run(
                 status = PAUSED
                 break
             if not pausing:
-                policy(rows_shown(view, now, 0, active, view.memory), part(rates, 0, active))
+                lost = lost_by_all(chains, state, view, now)
+                policy(rows_shown(view, now, 0, active, view.memory, lost), part(rates, 0, active))
             resuming = False
             if segments.start.size > 0:
                 _record_changes(view, state, segments, rates, now)

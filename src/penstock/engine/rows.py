@@ -13,8 +13,8 @@ _F = types.float64[::1]
 
 
 @inlined
-def rows_shown(view: View, now: float, start: int, active: int, memory: Floats) -> View:
-    """What the policy sees: `active` rows of every column, from `start` on, and its memory."""
+def rows_shown(view: View, now: float, start: int, active: int, memory: Floats, mean_loss: float) -> View:
+    """What the policy sees: `active` rows of every column, from `start` on, its memory, and what all have lost."""
     return View(
         now,
         view.begin,
@@ -33,6 +33,7 @@ def rows_shown(view: View, now: float, start: int, active: int, memory: Floats) 
         memory,
         part(view.key, 0, active),
         part(view.rows, 0, active),
+        mean_loss,
     )
 
 

@@ -86,7 +86,7 @@ class Execution(Stepping):
         self.program = program
         self.tick = tick_of(policy, outlook, program)
         super().__init__(policy, origin_of(program, self.tick), np.zeros(len(program.names)))
-        self.chains = chains_of(program, self.origin, held)
+        self.chains = chains_of(program, self.origin, held, policy.losses)
         self.state = initial_state(program, self.origin, held)
         if foresight is not None:
             start = np.full(len(program.names), np.inf) if held else foresight.start - self.origin
@@ -152,7 +152,8 @@ class Execution(Stepping):
         return int(self.state.counts[EVENTS])
 
     def _shown(self, now: float) -> View:
-        return active_rows(self.view, now, 0, int(self.state.counts[ACTIVE]))
+        active = int(self.state.counts[ACTIVE])
+        return active_rows(self.view, now, 0, active, loop.lost_by_all(self.chains, self.state, self.view, now))
 
     def _refused(self, view: View) -> str:
         return improper(self.policy, [self.program.names[row] for row in view.application], view, view.rate)

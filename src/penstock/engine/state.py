@@ -28,6 +28,7 @@ class Chains(NamedTuple):
     tail: Floats
     endless: Ints
     watching: int  # 1: stop whenever an application ends
+    losses: int  # 1: the policy asks for the mean loss
 
 
 class State(NamedTuple):
@@ -39,6 +40,7 @@ class State(NamedTuple):
     compute_done: Floats  # seconds inside the run, finished phases only
     transferred: Floats  # bytes inside the run, finished operations only
     completion: Floats  # NaN until it is known
+    lost: Floats  # seconds that it had lost when its current compute started; 0 with an operation posted
     iterations: Floats  # completed ones, for ω
     iteration_seconds: Floats  # their total length alone
     heap_time: Floats
@@ -64,12 +66,12 @@ class Segments(NamedTuple):
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I, types.int64], Chains)
-STATE = types.NamedTuple([_I] + [_F] * 8 + [_I, _F, _F, _I], State)
+CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I, types.int64, types.int64], Chains)
+STATE = types.NamedTuple([_I] + [_F] * 9 + [_I, _F, _F, _I], State)
 SEGMENTS_TYPE = types.NamedTuple([_I, _I, _F, _F, _F], Segments)
 
 
-def chains_of(program: Program, origin: float, watching: bool) -> Chains:
+def chains_of(program: Program, origin: float, watching: bool, losses: bool) -> Chains:
     """The numbers of a program, with times counted from `origin`.
 
     What is "the same instant" is relative to the time that has passed, so it must not depend on the calendar: at the
@@ -88,6 +90,7 @@ def chains_of(program: Program, origin: float, watching: bool) -> Chains:
         tail=program.tail,
         endless=program.endless.astype(np.int64),
         watching=int(watching),
+        losses=int(losses),
     )
 
 
@@ -102,6 +105,7 @@ def initial_state(program: Program, origin: float, held: bool) -> State:
         compute_done=np.zeros(m),
         transferred=np.zeros(m),
         completion=np.full(m, np.nan),
+        lost=np.zeros(m),
         iterations=np.zeros(m),
         iteration_seconds=np.zeros(m),
         heap_time=program.start[order] - origin,

@@ -30,6 +30,7 @@ class Stripes(NamedTuple):
     seconds: Floats  # s: seconds alone per byte of the whole operation
     alone: Floats  # m: the most of these: an operation alone takes that long per byte
     row: Ints  # N + 1: the rows of a target in the View
+    occupant: Ints  # s: who is at each place, target after target
     memory: Ints  # N + 1: the policy's memory for a target
 
 
@@ -52,6 +53,7 @@ class StripeState(NamedTuple):
     touched: Ints  # targets on which something happened, which must decide anew
     is_touched: Ints  # N
     stripe: Ints  # s: of each row of the View
+    lost: Floats  # s: by place: seconds that it had lost when its transfer there was over; 0 while there is one
     heap_time: Floats
     heap_application: Ints
     clock: Floats  # now; number of the next tick; the first completion of an application, as far as known
@@ -63,8 +65,8 @@ WAITING, EVENTS, TOUCHED, IDLE = range(4)
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-STRIPES = types.NamedTuple([_I] * 4 + [_F, _F, _I, _I], Stripes)
-STRIPE_STATE = types.NamedTuple([_I] + [_F] * 7 + [_I, _I] + [_F] * 3 + [_I] * 3 + [_F, _I, _F, _I], StripeState)
+STRIPES = types.NamedTuple([_I] * 4 + [_F, _F, _I, _I, _I], Stripes)
+STRIPE_STATE = types.NamedTuple([_I] + [_F] * 7 + [_I, _I] + [_F] * 3 + [_I] * 3 + [_F, _F, _I, _F, _I], StripeState)
 
 
 def stripes_of(count: Ints, target: Ints, peak: Floats, limit: Floats, policy: Sharing) -> Stripes:
@@ -88,6 +90,7 @@ def stripes_of(count: Ints, target: Ints, peak: Floats, limit: Floats, policy: S
         seconds=seconds,
         alone=np.maximum.reduceat(seconds, first[:-1]),
         row=row,
+        occupant=owner[order],
         memory=policy.memory * row,
     )
 
@@ -135,6 +138,7 @@ def initial_stripe_state(program: Program, stripes: Stripes, origin: float) -> S
         touched=np.zeros(targets, np.int64),
         is_touched=np.zeros(targets, np.int64),
         stripe=np.zeros(stripes.target.size, np.int64),
+        lost=np.zeros(stripes.target.size),
         heap_time=program.start[order] - origin,
         heap_application=order.astype(np.int64),
         clock=np.array([0.0, 1.0, np.inf]),

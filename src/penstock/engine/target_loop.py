@@ -12,6 +12,7 @@ from numba import types
 
 from penstock.engine.heap import pop, push
 from penstock.engine.loop import BUDGET_SPENT, DONE, MOST_IDLE, PAUSED, REFUSED, STALLED
+from penstock.engine.losses import NOT_ASKED
 from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
 from penstock.engine.state import CHAINS, Chains
@@ -28,6 +29,7 @@ from penstock.engine.stripes import (
     Stripes,
     StripeState,
 )
+from penstock.engine.target_losses import mean_loss_on_target
 from penstock.kernels import inlined, kernel, part
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
@@ -87,6 +89,7 @@ def _post(chains: Chains, stripes: Stripes, state: StripeState, view: View, appl
         view.progress[row] = state.done[application]
         view.omega[row] = omega
         view.rate[row] = 0.0
+        state.lost[stripes.row[target] + stripes.place[stripe]] = 0.0
         _touch(state, target)
 
 
@@ -97,6 +100,9 @@ def _enter(
     """Start what leads to `operation`: its compute, the operation itself if there is none, or the tail."""
     state.operation[application] = operation
     state.since[application] = now
+    lost = now - chains.release[application] - state.done[application]
+    for stripe in range(stripes.first[application], stripes.first[application + 1]):
+        state.lost[stripes.row[stripes.target[stripe]] + stripes.place[stripe]] = lost
     if operation == chains.first[application + 1]:
         state.clock[FIRST_END] = min(state.clock[FIRST_END], now + chains.tail[application])
     elif chains.work[operation] > SAME * now:
@@ -151,6 +157,7 @@ def _complete_on(chains: Chains, stripes: Stripes, state: StripeState, view: Vie
     while row >= start:
         if view.remaining[row] <= view.rate[row] * SAME * now:
             application = stripes.owner[state.stripe[row]]
+            state.lost[start + view.application[row]] = now - view.release[row] - view.progress[row]
             state.active[target] -= 1
             last = start + state.active[target]
             move_row(view, last, row)
@@ -159,6 +166,25 @@ def _complete_on(chains: Chains, stripes: Stripes, state: StripeState, view: Vie
             if state.under_way[application] == 0:
                 _end_operation(chains, stripes, state, view, application, now)
         row -= 1
+
+
+@inlined
+def lost_on(chains: Chains, stripes: Stripes, state: StripeState, view: View, target: int, now: float) -> float:
+    """The mean loss of those who use a target, if the policy asks for it."""
+    if chains.losses == 0:
+        return NOT_ASKED
+    return mean_loss_on_target(
+        now,
+        view.release,
+        view.progress,
+        stripes.row[target],
+        state.active[target],
+        stripes.row[target + 1],
+        stripes.occupant,
+        state.operation,
+        chains.release,
+        state.lost,
+    )
 
 
 @inlined
@@ -239,7 +265,8 @@ def run_targets(
                 if not pausing:
                     memory = stripes.memory[target]
                     own = part(view.memory, memory, stripes.memory[target + 1] - memory)
-                    policy(rows_shown(view, now, stripes.row[target], active, own), part(rates, 0, active))
+                    lost = lost_on(chains, stripes, state, view, target, now)
+                    policy(rows_shown(view, now, stripes.row[target], active, own, lost), part(rates, 0, active))
                 resuming = False
                 if not _put_in_force(stripes, state, view, rates, target, now):
                     return REFUSED

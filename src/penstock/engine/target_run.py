@@ -21,7 +21,7 @@ from penstock.engine.stripes import (
     stripes_view,
     with_memory,
 )
-from penstock.engine.target_loop import run_targets
+from penstock.engine.target_loop import lost_on, run_targets
 from penstock.sharing.asking import improper
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Outlook, Sharing
@@ -70,7 +70,7 @@ class _TargetExecution(Stepping):
         self.program, self.targets = program, targets
         self.tick = tick_of(policy, Outlook(program.begin, program.end, program.volume.size), program)
         super().__init__(policy, origin_of(program, self.tick), np.zeros(int(np.diff(stripes.row).max())))
-        self.chains = chains_of(program, self.origin, watching=False)
+        self.chains = chains_of(program, self.origin, watching=False, losses=policy.losses)
         self.stripes, memory = with_memory(stripes, policy, foresight, self.origin)
         self.state = initial_stripe_state(program, stripes, self.origin)
         self.view = stripes_view(stripes, policy, memory)
@@ -113,7 +113,9 @@ class _TargetExecution(Stepping):
         target = self._target
         own = slice(self.stripes.memory[target], self.stripes.memory[target + 1])
         start = int(self.stripes.row[target])
-        return active_rows(self.view._replace(memory=self.view.memory[own]), now, start, int(self.state.active[target]))
+        lost = lost_on(self.chains, self.stripes, self.state, self.view, target, now)
+        view = self.view._replace(memory=self.view.memory[own])
+        return active_rows(view, now, start, int(self.state.active[target]), lost)
 
     def _refused(self, view: View) -> str:
         here = np.flatnonzero(self.stripes.target == self._target)

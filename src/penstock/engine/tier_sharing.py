@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.buffering.view import Flows
+from penstock.engine.losses import loss
 from penstock.engine.program import Floats
 from penstock.engine.rows import rows_shown
-from penstock.engine.tier import COMPUTING, WRITING, Script, TierState
+from penstock.engine.tier import AWAY, COMPUTING, OVER, WRITING, Script, TierState
 from penstock.kernels import inlined, part
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import View
@@ -69,7 +70,7 @@ def _share(
             rows += 1
     if rows == 0:
         return
-    shown = rows_shown(view, flows.now, 0, rows, view.memory)
+    shown = rows_shown(view, flows.now, 0, rows, view.memory, _mean_loss(script, state, flows.now))
     policy(_with_capacity(shown, min(limit, usable)), part(given, 0, rows))
     rows = 0
     for row in range(rates.size):
@@ -83,10 +84,6 @@ def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, 
     """Make a flow a row of the View, in which nobody can use more than there is."""
     k = flows.application[row]
     reading = flows.reading[row]
-    compute = state.computed[k]
-    if state.doing[k] == COMPUTING:
-        compute += flows.now - state.compute_began[k]
-    moved = state.produced[k] / script.write_cap[k] + state.consumed[k] / script.read_cap[k]
     iterations = state.iterations[k]
     view.application[place] = 2 * k + reading
     view.nodes[place] = script.nodes[k]
@@ -94,9 +91,30 @@ def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, 
     view.remaining[place] = _to_fetch(script, state, k) if reading == 1 else _to_send(state, k)
     view.posted[place] = state.in_posted[k] if reading == 1 else state.out_posted[k]
     view.release[place] = script.release[k]
-    view.progress[place] = compute + moved
+    view.progress[place] = _progress(script, state, k, flows.now)
     view.omega[place] = state.iteration_seconds[k] / iterations if iterations > 0.0 else np.nan
     view.rate[place] = state.fetching[k] if reading == 1 else state.sending[k]
+
+
+@inlined
+def _progress(script: Script, state: TierState, k: int, now: float) -> float:
+    """Seconds of compute and of I/O at full rate that an application has behind it."""
+    compute = state.computed[k]
+    if state.doing[k] == COMPUTING:
+        compute += now - state.compute_began[k]
+    return compute + state.produced[k] / script.write_cap[k] + state.consumed[k] / script.read_cap[k]  # type: ignore[no-any-return]
+
+
+@inlined
+def _mean_loss(script: Script, state: TierState, now: float) -> float:
+    """The mean of 1 - yield over all that are released and not finished, whatever flows they have; 0 if none is."""
+    in_all, there = 0.0, 0
+    for k in range(state.doing.size):
+        if state.doing[k] not in (AWAY, OVER):
+            age = now - script.release[k]
+            in_all += loss(age - _progress(script, state, k, now), age)
+            there += 1
+    return in_all / max(there, 1)
 
 
 @inlined
@@ -132,4 +150,5 @@ def _with_capacity(view: View, capacity: float) -> View:
         view.memory,
         view.key,
         view.rows,
+        view.mean_loss,
     )

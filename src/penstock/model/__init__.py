@@ -2,7 +2,7 @@
 
 from penstock.model.application import Application
 from penstock.model.load import load, load_moment
-from penstock.model.moment import Moment, Pending
+from penstock.model.moment import Busy, Moment, Pending
 from penstock.model.phases import FOREVER, Compute, Phase, Read, Repeat, Write
 from penstock.model.platform import BurstBuffer, IoNodes, Platform, Target
 from penstock.model.save import save
@@ -17,6 +17,7 @@ __all__ = [
     "WRITE",
     "Application",
     "BurstBuffer",
+    "Busy",
     "Compute",
     "IoNodes",
     "Moment",

@@ -51,6 +51,7 @@ class Sharing:
     memory: int = 0
     defaults: Mapping[str, float] = field(default_factory=dict)
     prepare: Prepare | None = None
+    losses: bool = True
 
     def with_settings(self, given: Mapping[str, float]) -> Sharing:
         """The same policy with other parameters; a name it does not have is refused."""
@@ -96,6 +97,7 @@ def sharing(
     ticks: Ticks = no_ticks,
     memory: int = 0,
     prepare: Prepare | None = None,
+    losses: bool = False,
     **parameters: float,
 ) -> Callable[[Decide], Sharing]:
     """Make a compiled policy of a function `(view, rates)`; its docstring's first line is the rule shown to users.
@@ -103,7 +105,8 @@ def sharing(
     `parameters` are numbers users may change, `name(g=3)`, with their defaults; the function finds them in
     `view.settings` in this order. `memory` asks for that many numbers per application, kept between decisions in
     `view.memory`. `ticks` gives the seconds between extra decisions, or None. A policy that plans ahead has a
-    `prepare`, which is shown the jobs before the run and returns what `view.memory` holds at first.
+    `prepare`, which is shown the jobs before the run and returns what `view.memory` holds at first. `losses` asks for
+    `view.mean_loss`, which takes a look at every application, not just the active ones, at each decision.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise PolicyError(f"{name!r} is no policy name; one is made of lower-case letters, digits and dashes")
@@ -114,7 +117,9 @@ def sharing(
         except (NumbaError, TypeError) as error:
             raise PolicyError(f"sharing policy {name!r} does not compile: {reason(error)}") from error
         rule = rule_of(function)
-        return Sharing(name, compiled, function, True, rule, source, parameters, ticks, memory, parameters, prepare)
+        return Sharing(
+            name, compiled, function, True, rule, source, parameters, ticks, memory, parameters, prepare, losses
+        )
 
     return build
 

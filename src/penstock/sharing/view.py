@@ -43,6 +43,8 @@ class View(NamedTuple):
     memory: Floats  # the policy's own numbers, zero or prepared at first, kept from one decision to the next
     key: Floats  # scratch, one number per row
     rows: Ints  # scratch, one row index per row
+    # Mean of 1 - yield over all that are released and not finished, those that compute included; NaN unless asked for
+    mean_loss: float = np.nan
 
 
 _F = types.float64[::1]
@@ -50,9 +52,9 @@ _I = types.int64[::1]
 SHOWN = types.Array(types.float64, 1, "C", readonly=True)
 SHOWN_INTS = types.Array(types.int64, 1, "C", readonly=True)
 # A policy that writes to what it is shown does not compile; its own are the memory and the scratch space.
-VIEW = types.NamedTuple([types.float64] * 4 + [SHOWN_INTS] + [SHOWN] * 9 + [_F, _F, _I], View)
+VIEW = types.NamedTuple([types.float64] * 4 + [SHOWN_INTS] + [SHOWN] * 9 + [_F, _F, _I, types.float64], View)
 # The engine's own, with room for every application.
-ROOM = types.NamedTuple([types.float64] * 4 + [_I] + [_F] * 11 + [_I], View)
+ROOM = types.NamedTuple([types.float64] * 4 + [_I] + [_F] * 11 + [_I, types.float64], View)
 RATES = _F
 DECIDE = types.void(VIEW, RATES)
 POLICY = types.FunctionType(DECIDE)
@@ -61,11 +63,11 @@ POLICY = types.FunctionType(DECIDE)
 COLUMNS = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
 
 
-def active_rows(view: View, now: float, start: int, active: int) -> View:
+def active_rows(view: View, now: float, start: int, active: int, mean_loss: float) -> View:
     """`active` rows of a View with room for more, from `start` on, to be read only."""
     front = {name: getattr(view, name)[start : start + active] for name in COLUMNS}
     scratch = {name: getattr(view, name)[:active] for name in ("key", "rows")}
-    return shut(view._replace(now=now, **front, **scratch))
+    return shut(view._replace(now=now, mean_loss=mean_loss, **front, **scratch))
 
 
 def shut(view: View) -> View:

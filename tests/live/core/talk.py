@@ -96,6 +96,11 @@ class Talk:
         """The twin knows the same, and nothing is charged that is not there unless it was forced."""
         self.twin.now = max(self.twin.now, self.state.now)
         assert known(self.twin) == known(self.state)
+        assert lost_by_place(self.state) == {
+            app.place: app.since - app.release - app.progress
+            for app in self.state.apps.values()
+            if app.members and not app.active
+        }
         used = [0.0] * len(self.state.capacity)
         lost = sum(member.nodes for member in self.state.members() if member.stage is Stage.LOST)
         for member in self.state.members():
@@ -264,6 +269,12 @@ def amounts(state: State, member: Member) -> list[tuple[int, float]]:
     return [(k, share * member.charge) for k, share in member.op.route.shares]
 
 
+def lost_by_place(state: State) -> dict[int, float]:
+    """Seconds that those have lost that compute."""
+    lost = state.losses._lost
+    return {int(place): float(lost[place]) for place in np.flatnonzero(~np.isnan(lost))}
+
+
 def known(state: State) -> dict[str, Any]:
     """All that records must bring back."""
     rows = state.rows
@@ -276,6 +287,7 @@ def known(state: State) -> dict[str, Any]:
         "columns": columns,
         "memory": {name: each.tobytes() for name, each in state.memory.numbers.items()},
         "charged": list(state.charges.outside()),
+        "lost": lost_by_place(state),
         "rest": [getattr(state, name) for name in rest],
     }
 

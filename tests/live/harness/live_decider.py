@@ -54,15 +54,17 @@ class LiveDecider(Decider):
             epsilon=0.0,
             max_wait=AGES,
             forget=AGES,
+            window_begin=program.begin - origin,
             window_end=program.end - origin if program.windowed else None,
         )
         self.core = Core(settings, policy, epoch=1, boot=0.0, warm=True)
         self.turns = self.messages = 0
         self.inputs: list[Input] = []
         self.members = [self._member(i) for i in range(len(program.names))]
-        # In the order of the scenario, which breaks ties; when each is released is said when it happens.
+        # In the order of the scenario, which breaks ties; they come back when they are released.
         for i in range(len(self.members)):
             self._register(i)
+            self._say(i, wire.Goodbye())
         self._turn()
 
     def _member(self, i: int) -> Member:
@@ -91,6 +93,9 @@ class LiveDecider(Decider):
     def completed(self, application: int, operation: int) -> None:
         done = float(self.program.volume[operation])
         self._do(application, self.members[application].step(self.now, client_side.End(done)))
+
+    def finished(self, application: int) -> None:
+        self._say(application, wire.Goodbye())
 
     def rates(self, active: list[int]) -> list[float]:
         if self.inputs or active:

@@ -39,6 +39,10 @@ class Decider(ABC):
         """It has moved them."""
 
     @abstractmethod
+    def finished(self, application: int) -> None:
+        """It has ended."""
+
+    @abstractmethod
     def rates(self, active: list[int]) -> list[float]:
         """Rates in force after this instant, for each of `active`."""
 
@@ -71,13 +75,14 @@ class Lockstep:
 
     def __init__(self, program: Program, origin: float, tick: float, decider: Decider) -> None:
         self.program, self.origin, self.tick, self.decider = program, origin, tick, decider
-        self.chains = chains_of(program, origin, False)
+        self.chains = chains_of(program, origin, False, False)
         self.state = initial_state(program, origin, False)
         self.now = 0.0
         self.events = 0
         self.next_tick = 1.0
         self.rows: list[Row] = []
         self.segments = Segments()
+        self.ended: set[int] = set()
 
     def run(self) -> Run:
         """Go on to the end."""
@@ -95,6 +100,10 @@ class Lockstep:
 
     def _decide(self) -> float:
         """Take the rates that hold from now on; the seconds to the first completion under them."""
+        over = np.flatnonzero(self.state.completion <= self.now * (1.0 + SAME))
+        for application in set(over.tolist()) - self.ended:
+            self.decider.finished(application)
+            self.ended.add(application)
         given = self.decider.rates([row.application for row in self.rows])
         soonest = np.inf
         for row, rate in zip(self.rows, given, strict=True):

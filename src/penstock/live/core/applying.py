@@ -94,6 +94,7 @@ def _registered(state: State, record: records.Registered) -> None:
     member.fallback = record.fallback
     member.stage, member.lost_at, member.last_op = Stage.IDLE, inf, -1
     state.charges.put(member)
+    state.losses.put(app)
 
 
 def _begin(state: State, app: App, record: records.Registered) -> None:
@@ -120,6 +121,7 @@ def _gone(state: State, record: records.Gone) -> None:
     state.charges.put(member)
     app = member.app
     del app.members[member.number]
+    state.losses.put(app)
     if not app.members:
         app.empty_since = state.now
         if app.evicted:
@@ -145,6 +147,7 @@ def _close_ranks(state: State) -> None:
     for row in state.rows.rows:
         state.rows.application[row.index] = row.app.place
     state.next_place = len(apps)
+    state.losses.renew(apps)
 
 
 def _evicted(state: State, record: records.Evicted) -> None:
@@ -177,7 +180,7 @@ def _posted(state: State, record: records.Posted) -> None:
     member.op = Op(record.op, record.volume, route, record.cap, state.now, state.now, record.confidence)
     charging.release(member)
     _hold(state, member, record.rev, record.held)
-    _begin_phase(member.app, state.now, record.work)
+    _begin_phase(state, member.app, state.now, record.work)
     member.app.announced += record.volume
     _enter(state, member)
 
@@ -195,7 +198,7 @@ def _resynced(state: State, record: records.Resynced) -> None:
     member.op.done = member.op.reported = record.done
     _hold(state, member, record.rev, record.held)
     member.rate = record.rate
-    _begin_phase(app, posted, max(0.0, posted - app.since))
+    _begin_phase(state, app, posted, max(0.0, posted - app.since))
     _enter(state, member)
 
 
@@ -206,12 +209,13 @@ def _hold(state: State, member: Member, rev: int, rate: float) -> None:
     charging.hold(member, (state.epoch, rev), rate)
 
 
-def _begin_phase(app: App, posted: float, work: float) -> None:
+def _begin_phase(state: State, app: App, posted: float, work: float) -> None:
     if not app.active:
         app.posted = posted
         app.work = work
         app.progress += work
         app.phase_bytes = app.phase_limit = 0.0
+        state.losses.put(app)
 
 
 def _enter(state: State, member: Member) -> None:
@@ -332,6 +336,7 @@ def _end_phase(state: State, app: App) -> None:
     app.operations += 1
     app.posted = nan
     app.since = state.now
+    state.losses.put(app)
 
 
 def _orphaned(state: State, record: records.Orphaned) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from math import inf
+from math import inf, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -109,6 +109,7 @@ class Decider:
 
     def _shown(self, state: State, floors: Floats) -> list[Shown]:
         remaining, progress = state.rows.settled_to(state.now)
+        mean_loss = _mean_loss(state, progress) if self.policy.losses else nan
         remaining = np.where(remaining > 0.0, remaining, _SOON * state.rows.limit[: remaining.size])
         outside = state.charges.outside()
         shown = []
@@ -118,7 +119,7 @@ class Decider:
             capacity = state.grantable(place) - outside[place] - float(share @ floors)
             if rows.size and capacity > 0.0:
                 view = _view(state, rows, share[rows], capacity, remaining, progress)
-                shown.append(Shown(place, resource.name, rows, view))
+                shown.append(Shown(place, resource.name, rows, view._replace(mean_loss=mean_loss)))
         return shown
 
     def _ask(self, policy: Sharing, state: State, floors: Floats) -> Answer:
@@ -243,6 +244,11 @@ def _check_plan(policy: Sharing) -> None:
         ) from error
 
 
+def _mean_loss(state: State, progress: Floats) -> float:
+    rows = state.rows
+    return state.losses.mean(state.now, rows.application[: rows.count], rows.release[: rows.count], progress)
+
+
 def _view(state: State, rows: Ints, share: Floats, capacity: float, remaining: Floats, progress: Floats) -> View:
     columns, end = state.rows, state.settings.window_end
     # Most often all rows use all of one resource, and then there is nothing to pick or to multiply.
@@ -254,7 +260,7 @@ def _view(state: State, rows: Ints, share: Floats, capacity: float, remaining: F
 
     return View(
         now=state.now,
-        begin=0.0,
+        begin=state.settings.window_begin,
         end=inf if end is None else end,
         capacity=capacity,
         application=columns.application[part],
@@ -333,6 +339,7 @@ def _digest(shown: list[Shown]) -> int:
     digest = blake2b(digest_size=7)
     for each in shown:
         digest.update(np.array([each.place, *each.view[:4]]).tobytes())
+        digest.update(np.array([each.view.mean_loss]).tobytes())
         for column in each.view[4:13]:
             digest.update(np.ascontiguousarray(column).tobytes())
     return int.from_bytes(digest.digest(), "big")

@@ -47,6 +47,7 @@ class Settings:
     max_wait: float = 600.0  # at rate 0, before an application gets the floor
     floor: float | None = None  # bytes/s; None: its fallback
     forget: float = 3600.0  # how long one that was lost is remembered
+    window_begin: float = 0.0
     window_end: float | None = None  # for policies that look at the end of a window, in seconds since the beginning
     members_per_job: int = 64
     jobs_per_user: int = 20_000  # that are remembered; nobody may fill the memory with jobs

@@ -118,6 +118,7 @@ def _fill(state: State, document: dict[str, Any]) -> None:
     state.memory.numbers = {name: np.frombuffer(each).copy() for name, each in numbers.items()}
     for member in state.members():
         state.charges.put(member)
+    state.losses.renew(state.apps.values())
 
 
 Columns = list[list[Any]]

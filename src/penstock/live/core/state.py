@@ -12,6 +12,7 @@ from math import inf, nan
 from penstock.live import wire
 from penstock.live.core import applying, records, snapshots
 from penstock.live.core.charges import Charges
+from penstock.live.core.losses import Losses
 from penstock.live.core.memory import Memory
 from penstock.live.core.people import App, Job, Member
 from penstock.live.core.resources import Route, Routes
@@ -52,6 +53,7 @@ class State:
         self.last_failure = ""
         self.rows = Rows(len(self.capacity))
         self.memory = Memory()
+        self.losses = Losses()
         self.charges = Charges(self.routes, settings.reserve == "strict", settings.machine_nodes)
 
     def apply(self, t: float, record: wire.Message) -> None:
@@ -88,6 +90,7 @@ class State:
     def drop(self, app: App) -> None:
         """Somebody is known no more."""
         del self.apps[app.number], self.by_job[app.job, app.uid]
+        self.losses.remove(app)
         self.jobs_of[app.uid] -= 1
 
     def members(self) -> list[Member]:
