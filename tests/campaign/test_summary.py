@@ -45,6 +45,15 @@ def test_plans_are_paired_by_seed(found):
     assert same.against is None
 
 
+def test_several_references_give_what_each_gives_alone(found):
+    both = summarise(found, ["min_yield", "efficiency"], ["fcfs", "greedy-yield"], ["workload"])
+    alone = [summarise(found, ["min_yield", "efficiency"], each, ["workload"]) for each in ("fcfs", "greedy-yield")]
+    assert [entry.metric for entry in both] == ["min_yield"] * 12 + ["efficiency"] * 12
+    for reference, entries in zip(("fcfs", "greedy-yield"), alone, strict=True):
+        own = [entry.to_dict() for entry in both if entry.reference == reference]
+        assert list(map(repr, own)) == [repr(entry.to_dict()) for entry in entries]
+
+
 def test_only_seeds_are_a_sample(found):
     """Two settings averaged over: three seeds, not six runs."""
     [entry, *_] = summarise(found, ["makespan"], by=["workload"])

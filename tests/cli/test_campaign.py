@@ -6,12 +6,13 @@ import json
 import re
 import shlex
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cli.test_contract import NUMBER, check, parsed
-from penstock.campaign import Campaign, read_results, run_campaign
+from penstock.campaign import Campaign, load_campaign, read_results, run_campaign
 from penstock.campaign.tasks import TASKS
 
 CAMPAIGN = """\
@@ -78,6 +79,34 @@ def test_table(penstock, done):
     assert "max_stretch" not in only.out
 
 
+def test_table_against_several(penstock, done):
+    outcome = penstock("campaign", "table", "out", "--metric", "makespan", "--against", "fair-share,list-fifo")
+    assert outcome.out.count("against") == 4  # two columns, and a sentence for each
+    assert outcome.out.count("reference") == 4
+    assert "won/tied" not in outcome.out
+    found = parsed(penstock("campaign", "table", "out", "--json", "--against", "list-fifo, fair-share"))["rows"]
+    pairs = {(row["plan"], row["against"]) for row in found}
+    assert pairs == {
+        ("fair-share", "list-fifo"),
+        ("list-fifo", "fair-share"),
+        ("fair-share", None),
+        ("list-fifo", None),
+    }
+    assert len(found) == 16
+    there, back = (next(row for row in found if row["against"] == name) for name in ("list-fifo", "fair-share"))
+    assert there["difference"] == -back["difference"] != 0
+
+
+def test_plans_choose_what_is_shown(penstock, done):
+    found = parsed(penstock("campaign", "table", "out", "--json", "--plans", "list-fifo"))["rows"]
+    assert {(row["plan"], row["against"]) for row in found} == {("list-fifo", "fair-share")}
+    assert "list-fifo" not in penstock("campaign", "table", "out", "--plans", "fair-share").out
+    for more, count in ((("--plans", "list-fifo"), 0), ((), 2)):
+        penstock("campaign", "html", "out", "-o", "p.html", *more, "--against", "fair-share,list-fifo")
+        page = Path("p.html").read_text()
+        assert (page.count("against fair-share</"), page.count("against list-fifo</")) == (2, count)
+
+
 def test_table_as_csv_and_json(penstock, done):
     text = penstock("campaign", "table", "out", "--csv", "--metric", "makespan")
     rows = list(csv.DictReader(io.StringIO(text.out)))
@@ -99,7 +128,17 @@ def test_every_run_as_csv_is_the_same_for_any_number_of_workers(penstock, done):
     assert not {"seconds", "elapsed"} & rows[0].keys()
 
 
-@pytest.mark.parametrize("extra", [(), ("--x", "m"), ("--by", "workload"), ("--metric", "max_stretch")])
+@pytest.mark.parametrize(
+    "extra",
+    [
+        (),
+        ("--x", "m"),
+        ("--by", "workload"),
+        ("--metric", "max_stretch"),
+        ("--versus", "makespan"),
+        ("--metric", "max_stretch", "--versus", "events", "--by", "workload", "--plans", "list-fifo"),
+    ],
+)
 def test_plot(penstock, done, extra):
     outcome = penstock("campaign", "plot", "out", "-o", "p.svg", *extra)
     assert (outcome.code, outcome.out) == (0, "written: p.svg\n")
@@ -182,6 +221,11 @@ REFUSED = [
     (["table", "out", "--by", "x"], "the campaign has no setting 'x'; known: workload, "),
     (["table", "out", "--csv", "--json"], "--csv and --json both go to standard output; give one of them"),
     (["table", "out", "--runs"], "--runs lists every run, for other programs; give --csv or --json, too"),
+    (["table", "out", "--against", "list-fifo,x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),
+    (["table", "out", "--plans", "x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),
+    (["table", "out", "--runs", "--csv", "--plans", "list-fifo"], "--plans chooses what is shown of the means; --runs"),
+    (["plot", "out", "-o", "p.svg", "--versus", "x"], "the campaign has no metric 'x'; known: "),
+    (["plot", "out", "-o", "p.svg", "--versus", "makespan", "--x", "m"], "--x draws a metric over a setting, --versus"),
     (["plot", "out", "-o", "p.gif"], "p.gif ends in .gif; a plot is saved as .png, .svg or .pdf"),
     (["plot", "out", "-o", "p.svg", "--x", "y"], "the campaign has no setting 'y'; known: workload, "),
     (["html", "out", "-o", "no/p.html"], "no/p.html: the folder no does not exist"),
@@ -235,6 +279,16 @@ def test_the_example_runs(penstock, monkeypatch, small):
     (small / "pressure.yaml").write_text(text)
     found = json.loads(penstock("campaign", "pressure.yaml", "-o", "out", "--json").out)
     assert (found["runs"], found["failed"]) == (30, 0)
+
+
+@pytest.mark.parametrize("name", ["policies", "policies-targets"])
+def test_the_campaigns_of_policy_research_run(name, folder):
+    example = Path(__file__).parents[2] / "examples" / "campaigns" / f"{name}.yaml"
+    asked = load_campaign(example)
+    assert {seed for each in asked.workloads for seed in each.seeds} <= set(range(1000, 1200))
+    short = [replace(each, seeds=each.seeds[:1]) for each in asked.workloads if each.sources[0].kind != "synthetic"]
+    report = run_campaign(replace(asked, workloads=tuple(short) or asked.workloads), "out", workers=1)
+    assert (report.failed, report.ran) == (0, report.runs)
 
 
 PLANS = {

@@ -19,6 +19,7 @@ def test_every_generator_is_listed_with_a_rule_a_source_and_its_defaults() -> No
     defaults = {each.name: each.default for each in listed["synthetic"].parameters}
     assert defaults == {
         "pressure": 1.0, "small": 20, "sigma": 0.5, "noise": 0.5, "horizon": 2e6, "applications": 60, "medium": None,
+        "cap": 1.0, "late": 0.0, "age": 0.0,
     }  # fmt: skip
 
 
@@ -72,6 +73,14 @@ def test_none_may_be_a_word() -> None:
         ("synthetic", {"applications": 30, "small": 25}, "synthetic: small is 25 and medium is 10; together they may"),
         ("synthetic", {"applications": 1, "small": 1, "pressure": 2}, "synthetic: pressure is 2, which makes I/O 2 of"),
         ("synthetic", {"horizon": 1e12}, "synthetic: horizon is 1e+12, or "),
+        ("synthetic", {"cap": 0}, "synthetic: cap is 0; accepted is a number above 0, up to 1."),
+        ("synthetic", {"cap": 0.001, "horizon": 1e5}, "synthetic: cap is 0.001, which makes I/O "),
+        ("synthetic", {"late": 0.1, "age": 1}, "synthetic: late and age are both given; accepted is one of the two."),
+        (
+            "synthetic",
+            {"late": 1, "horizon": 1e4, "noise": 1},
+            "synthetic: late is 1, which releases somebody after the first has",
+        ),
         ("example-1", {"m": 1}, "example-1: m is 1; accepted is a whole number from 2 to 10000."),
         ("example-1", {"m": 12, "fresh": "true"}, "example-1: m is 12; accepted with fresh is K² + 1 for a whole K"),
         ("example-1", {"m": 5, "fresh": "true"}, "example-1: m is 5; accepted with fresh is K² + 1 for a whole K ≥ 3"),

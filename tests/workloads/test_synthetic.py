@@ -136,6 +136,43 @@ def test_a_seed_decides_everything() -> None:
     assert generate("synthetic", seed=4) != generate("synthetic", seed=5)
 
 
+def test_caps_keep_iterations_and_pressure() -> None:
+    plain, capped = (generate("synthetic", seed=6, horizon=2e5, noise=0, **more) for more in ({}, {"cap": 0.1}))
+    caps = np.array([each.bandwidth for each in capped.applications])
+    assert 0.1 <= caps.min() < 0.2
+    assert 0.9 < caps.max() <= 1
+    ends = []
+    for before, after in zip(plain.applications, capped.applications, strict=True):
+        assert (amounts(after)[2::2] == amounts(before)[2::2]).all()
+        assert amounts(after)[0] == amounts(before)[0]
+        alone = amounts(after)[1::2].sum() + amounts(after)[2::2].sum() / after.bandwidth
+        assert alone == approx(amounts(before)[1:].sum())
+        ends.append(amounts(after)[0] + alone)
+    assert capped.window.end == approx(min(ends), rel=1e-12)
+
+
+def test_late_releases_come_after_the_begin_and_change_nothing_else() -> None:
+    plain, late = (generate("synthetic", seed=6, horizon=2e5, **more) for more in ({}, {"late": 0.5}))
+    releases = np.array([each.release for each in late.applications])
+    assert late.window.begin == 0
+    assert 0 <= releases.min() < 1e4
+    assert 9e4 < releases.max() <= 1e5
+    assert [each.phases for each in late.applications] == [each.phases for each in plain.applications]
+    ends = [each.release + dedicated(each) for each in late.applications]
+    assert late.window.end == approx(min(ends), rel=1e-15)
+
+
+def test_ages_come_before_the_begin_without_loss() -> None:
+    plain, aged = (generate("synthetic", seed=6, horizon=2e5, **more) for more in ({}, {"age": 2}))
+    assert aged.window.begin == 4e5
+    ages = np.array([aged.window.begin - each.release for each in aged.applications])
+    assert 0 <= ages.min() < 4e4
+    assert 3.6e5 < ages.max() <= 4e5
+    assert [each.progress for each in aged.applications] == approx(ages.tolist())
+    assert [each.phases for each in aged.applications] == [each.phases for each in plain.applications]
+    assert aged.window.end - aged.window.begin == approx(plain.window.end, rel=1e-12)
+
+
 @pytest.mark.timing
 def test_generation_is_fast() -> None:
     generate("synthetic")

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.campaign.results import Ints, Results
 from penstock.campaign.statistics import Floats, Interval, Tally, mean_intervals, means_by, quantiles, tally
 from penstock.campaign.tasks import Metric
 from penstock.errors import InvalidOption
 from penstock.model.problems import near
+
+if TYPE_CHECKING:
+    from penstock.campaign.results import Ints, Results  # needs pyarrow, which a summary of other runs does without
 
 BETTER, WORSE, TIE = "better", "worse", "tie"
 DIFFERENT = "different"  # in a metric of which neither more nor less is better
@@ -44,6 +46,7 @@ class Entry:
     metric: str
     group: dict[str, Any]  # what the workloads of the group have in common, by name
     plan: str
+    reference: str  # the plan that it is compared with; maybe itself
     runs: int  # that have the metric
     missing: int
     failed: int
@@ -75,16 +78,16 @@ def _named(name: str, interval: Interval | None) -> dict[str, float | None]:
 def summarise(
     results: Results,
     metrics: Sequence[str] | None = None,
-    against: str | None = None,
+    against: str | Sequence[str] | None = None,
     by: Sequence[str] | None = None,
 ) -> list[Entry]:
-    """Every metric of every plan in every group.
+    """Every metric of every plan in every group, once for each plan to compare with.
 
     `metrics` are those of the campaign unless given, `against` is its first plan, and `by` all that its workloads
     differ in; what is left out of `by` is averaged over.
     """
     chosen = [results.metric(name) for name in metrics or results.metrics]
-    reference = _reference(results, against)
+    references = [against] if isinstance(against, str) else against or results.plans[:1]
     names = results.varying if by is None else tuple(by)
     for name in names:
         if name != WORKLOAD and not any(name in point for point in results.points):
@@ -92,14 +95,19 @@ def summarise(
             raise InvalidOption(
                 f"the campaign has no setting {name!r}{near(name, known) or ';'} known: {', '.join(known)}"
             )
-    grid = _Grid(results, reference)
-    entries = [entry for group, rows in _groups(results, names, grid) for entry in grid.entries(chosen, group, rows)]
+    grids = [_Grid(results, plan_place(results, reference)) for reference in dict.fromkeys(references)]
+    entries = [
+        entry
+        for grid in grids
+        for group, rows in _groups(results, names, grid)
+        for entry in grid.entries(chosen, group, rows)
+    ]
     order = {metric.name: place for place, metric in enumerate(chosen)}
     return sorted(entries, key=lambda entry: order[entry.metric])
 
 
-def _reference(results: Results, against: str | None) -> int:
-    plan = results.plans[0] if against is None else against
+def plan_place(results: Results, plan: str) -> int:
+    """The place of a plan among the campaign's; an unknown one is refused."""
     if plan not in results.plans:
         hint = near(plan, results.plans) or ";"
         raise InvalidOption(f"the campaign has no plan {plan!r}{hint} known: {', '.join(results.plans)}")
@@ -139,6 +147,7 @@ class _Grid:
                     metric.name,
                     group,
                     plan,
+                    self.results.plans[self.reference],
                     int((~np.isnan(column)).sum()),
                     int((self._there[rows, place] == 0.0).sum()),
                     int((self._failed[rows, place] == 1.0).sum()),

@@ -59,8 +59,10 @@ Metrics = Annotated[
     list[str] | None, typer.Option("--metric", metavar="NAME", help="Which metric; may be given several times.")
 ]
 Against = Annotated[
-    str | None, typer.Option(metavar="PLAN", help="The plan to compare with.  [default: the campaign's first]")
+    str | None,
+    typer.Option(metavar="PLAN,…", help="The plan to compare with, or several.  [default: the campaign's first]"),
 ]
+Plans = Annotated[str | None, typer.Option(metavar="PLAN,…", help="Show these plans only.  [default: all]")]
 By = Annotated[
     str | None,
     typer.Option(metavar="A,B,…", help="Settings to tell apart; others are averaged over.  [default: all that vary]"),
@@ -118,12 +120,13 @@ def table(
     directory: Directory,
     metric: Metrics = None,
     against: Against = None,
+    plans: Plans = None,
     by: By = None,
     runs: Annotated[bool, typer.Option("--runs", help="Every run instead of means; with --csv or --json.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
     json: Json = False,
 ) -> None:
-    """Show means with their 95 % intervals, and each plan paired with a reference plan."""
+    """Show means with their 95 % intervals, and each plan paired with a reference plan, or with several."""
     from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.report.campaign_table import (  # noqa: PLC0415
         campaign_lines,
@@ -134,10 +137,12 @@ def table(
 
     if csv and json:
         raise InvalidOption("--csv and --json both go to standard output; give one of them")
+    if runs and plans:
+        raise InvalidOption("--plans chooses what is shown of the means; --runs lists every run, give one of them")
     if runs and not (csv or json):
         raise InvalidOption("--runs lists every run, for other programs; give --csv or --json, too")
     results = _results(directory)
-    entries = [] if runs else _entries(results, metric, against, by)
+    entries = [] if runs else _entries(results, metric, against, by, plans)
     rows = results.rows() if runs else [entry.to_dict() for entry in entries]
     if csv:
         typer.echo(csv_text(rows), nl=False)
@@ -152,16 +157,31 @@ def plot(
     directory: Directory,
     file: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="A .png, .svg or .pdf file.")],
     metric: Annotated[str | None, typer.Option(metavar="NAME", help="Which.  [default: the campaign's first]")] = None,
+    versus: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Another metric: draw the two against each other.")
+    ] = None,
     x: X = None,
     by: By = None,
+    plans: Plans = None,
 ) -> None:
-    """Draw one metric of every plan, with intervals."""
+    """Draw one metric of every plan, or one against another, with intervals."""
     from penstock.cli.show import check_outputs, draw, say  # noqa: PLC0415
 
+    if versus is not None and x is not None:
+        raise InvalidOption("--x draws a metric over a setting, --versus over another metric; give one of them")
     check_outputs(file)
     results = _results(directory)
+    upwards = metric or results.metrics[0]
+    if versus is not None:
+        entries = _entries(results, [upwards, versus], None, by, plans)
+        best = results.metric(upwards).best, results.metric(versus).best
+        from penstock.report.campaign_pareto import pareto_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(lambda what: pareto_figure(what, best), entries, file)
+        say([], file)
+        return
     across, groups = _axis(results, x, by)
-    entries = _entries(results, [metric or results.metrics[0]], None, groups)
+    entries = _entries(results, [upwards], None, groups, plans)
     from penstock.report.campaign_plot import campaign_figure  # noqa: PLC0415 - loads matplotlib
 
     draw(lambda what: campaign_figure(what, across), entries, file)
@@ -176,6 +196,7 @@ def html(
     against: Against = None,
     x: X = None,
     by: By = None,
+    plans: Plans = None,
 ) -> None:
     """Write a report with tables, plots and failures that needs no network."""
     from penstock.cli.show import check_outputs, say  # noqa: PLC0415
@@ -183,7 +204,7 @@ def html(
     check_outputs(None, file)
     results = _results(directory)
     across, groups = _axis(results, x, by)
-    entries = _entries(results, metric, against, groups)
+    entries = _entries(results, metric, against, groups, plans)
     from penstock.report.campaign_page import write_campaign_page  # noqa: PLC0415 - loads matplotlib
 
     with Meter() as meter:
@@ -231,11 +252,21 @@ def _results(directory: Path) -> Results:
 
 
 def _entries(
-    results: Results, metrics: Sequence[str] | None, against: str | None, by: str | Sequence[str] | None
+    results: Results,
+    metrics: Sequence[str] | None,
+    against: str | None,
+    by: str | Sequence[str] | None,
+    plans: str | None,
 ) -> list[Entry]:
-    from penstock.campaign.summary import summarise  # noqa: PLC0415
+    from penstock.campaign.summary import plan_place, summarise  # noqa: PLC0415
+    from penstock.sharing.catalogue import split_names  # noqa: PLC0415
 
-    return summarise(results, metrics, against, _names(by) if isinstance(by, str) else by)
+    shown = results.plans if plans is None else split_names(plans)
+    for plan in shown:
+        plan_place(results, plan)
+    references = None if against is None else [against] if against in results.plans else split_names(against)
+    entries = summarise(results, metrics, references, _names(by) if isinstance(by, str) else by)
+    return [entry for entry in entries if entry.plan in shown]
 
 
 def _names(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from penstock.files import write_whole
 from penstock.report.campaign_plot import campaign_figure
 from penstock.report.campaign_table import (
     against_cells,
+    by_reference,
     campaign_lines,
     incomplete_lines,
     interval_cells,
@@ -65,14 +66,17 @@ def _facts(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _section(number: int, entries: Sequence[Entry], x: str | None) -> str:
-    metric, reference, show = entries[0].metric, reference_of(entries), number_format(entries)
+def _section(number: int, every: Sequence[Entry], x: str | None) -> str:
+    entries, *others = by_reference(every)
+    metric, show = entries[0].metric, number_format(entries)
     bounded = any(entry.of_bound is not None for entry in entries)
+    compared = [part[0].reference for part in (entries, *others)] if reference_of(entries) is not None else []
     names = [*entries[0].group, "plan", "runs", "mean", "95 % interval", "median", "5 % – 95 % of runs"]
     names += ["of bound"] if bounded else []
-    names += [f"against {reference}", "95 % interval", "won/tied/lost", "verdict"] if reference is not None else []
+    for reference in compared:
+        names += [f"against {reference}", "95 % interval", "won/tied/lost", "verdict"]
     rows = []
-    for entry in entries:
+    for entry, *further in zip(entries, *others, strict=True):
         mean, ends = interval_cells(entry.mean, show)
         cells = [_value(value) for value in entry.group.values()]
         cells += [cell(entry.plan), cell(f"{entry.runs:,}", entry.runs), _number(mean, entry.mean.mean), cell(ends)]
@@ -81,9 +85,9 @@ def _section(number: int, entries: Sequence[Entry], x: str | None) -> str:
         if bounded:
             share = entry.of_bound.mean if entry.of_bound else math.nan
             cells.append(_number(percent(share), share))
-        if reference is not None:
-            difference, ends, counts, verdict = against_cells(entry, show)
-            cells.append(_number(difference, entry.against.difference.mean if entry.against else 0.0))
+        for each in (entry, *further) if compared else ():
+            difference, ends, counts, verdict = against_cells(each, show)
+            cells.append(_number(difference, each.against.difference.mean if each.against else 0.0))
             cells += [cell(ends), cell(counts), cell(verdict, mark=_MARKS.get(verdict, ""))]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     figure = inline(campaign_figure(entries, x), f"metric{number}", f"{metric} of every plan")

@@ -22,7 +22,7 @@ _MOST_PANELS = 12
 def campaign_figure(entries: Sequence[Entry], x: str | None = None) -> Figure:
     """One metric: lines over `x` where it is given, else a row for each plan; a panel for each group of the rest."""
     with theme():
-        panels = _panels(entries, x)
+        panels = panels_of(entries, x)
         columns = min(_COLUMNS, len(panels))
         rows = math.ceil(len(panels) / columns)
         plans = list(dict.fromkeys(entry.plan for entry in entries))
@@ -42,7 +42,8 @@ def campaign_figure(entries: Sequence[Entry], x: str | None = None) -> Figure:
         return figure
 
 
-def _panels(entries: Sequence[Entry], x: str | None) -> dict[str, list[Entry]]:
+def panels_of(entries: Sequence[Entry], x: str | None) -> dict[str, list[Entry]]:
+    """The entries of each group, by its name; what is on the axis does not count."""
     panels: dict[str, list[Entry]] = {}
     for entry in entries:
         title = ", ".join(f"{name} {value}" for name, value in entry.group.items() if name != x)

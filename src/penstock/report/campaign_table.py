@@ -30,7 +30,20 @@ def metric_tables(entries: Sequence[Entry]) -> list[Table]:
     return [_metric_table([entry for entry in entries if entry.metric == metric]) for metric in metrics]
 
 
-def _metric_table(entries: Sequence[Entry]) -> Table:
+def by_reference(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """The entries for each plan to compare with; all lists are of the same groups and plans.
+
+    Where none but the reference itself is shown there is nothing to compare.
+    """
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.reference, []).append(entry)
+    lists = list(found.values())
+    return [part for part in lists if reference_of(part) is not None] or lists[:1]
+
+
+def _metric_table(every: Sequence[Entry]) -> Table:
+    entries, *others = by_reference(every)
     reference, show = reference_of(entries), number_format(entries)
     bounded = any(entry.of_bound is not None for entry in entries)
     counts = {entry.runs for entry in entries}
@@ -41,24 +54,37 @@ def _metric_table(entries: Sequence[Entry]) -> Table:
     table = titled_table(title)
     for name in (*entries[0].group, "plan"):
         table.add_column(name, overflow="fold")
-    headings = [*(["runs"] if counts else []), "mean", "95 % interval", "median", *(["of\nbound"] if bounded else [])]
-    headings += [f"against\n{reference}", "95 % interval", "won/tied\n/lost", ""] if reference is not None else []
+    headings = [*(["runs"] if counts else []), "mean", "95 % interval", *([] if others else ["median"])]
+    headings += ["of\nbound"] if bounded else []
+    if others:
+        headings += [word for part in (entries, *others) for word in (f"against\n{part[0].reference}", "95 % interval")]
+    elif reference is not None:
+        headings += [f"against\n{reference}", "95 % interval", "won/tied\n/lost", ""]
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     before = entries[0].group
-    for entry in entries:
+    for entry, *further in zip(entries, *others, strict=True):
         first = entry is entries[0] or entry.group != before
         if first and entry is not entries[0]:
             table.add_section()
         before = entry.group
         cells = [*(str(value) if first else "" for value in before.values()), entry.plan]
         cells += [*([f"{entry.runs:,}"] if counts else []), *interval_cells(entry.mean, show)]
-        cells.append(_shown(entry.quantiles[0.5], show))
+        cells += [] if others else [_shown(entry.quantiles[0.5], show)]
         cells += [_shown(entry.of_bound.mean if entry.of_bound else math.nan, percent)] if bounded else []
-        cells += against_cells(entry, show) if reference is not None else []
-        verdict = entry.against.verdict if entry.against else None
-        table.add_row(*map(Text, cells[:-1]), Text(cells[-1], style=_STYLES.get(verdict or "", "")))
+        compared = [entry, *further] if others else [entry] if reference is not None else []
+        styled = [text for each in compared for text in _compared(each, show, whole=not others)]
+        table.add_row(*map(Text, cells), *styled)
     return table
+
+
+def _compared(entry: Entry, show: Show, whole: bool) -> list[Text]:
+    """How an entry compares with its reference: all that is known, or only the difference with its interval."""
+    cells, verdict = against_cells(entry, show), entry.against.verdict if entry.against else None
+    style = _STYLES.get(verdict or "", "")
+    if whole:
+        return [*map(Text, cells[:-1]), Text(cells[-1], style=style)]
+    return [Text(cells[0] if entry.against else cells[-1], style=style), Text(cells[1])]
 
 
 def reference_of(entries: Sequence[Entry]) -> str | None:
@@ -102,8 +128,8 @@ def _shown(value: float, show: Show) -> str:
 def campaign_lines(entries: Sequence[Entry]) -> list[str]:
     """Per metric, in how many groups each plan was better or worse than the reference by more than noise."""
     lines = []
-    for metric in dict.fromkeys(entry.metric for entry in entries):
-        own = [entry for entry in entries if entry.metric == metric]
+    for metric, compared in dict.fromkeys((entry.metric, entry.reference) for entry in entries):
+        own = [entry for entry in entries if (entry.metric, entry.reference) == (metric, compared)]
         reference = reference_of(own)
         if reference is None:
             continue
