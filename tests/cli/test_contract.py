@@ -130,6 +130,11 @@ DECISIONS = {
     "periodic-greedy-yield": ({"a": 0, "b": 1}, 12, 6 / 12),
     "set-10": ({"a": 0.5, "b": 0.5}, 14, 6 / 14),
     "best-next-event": ({"a": 0, "b": 1}, 12, 6 / 12),
+    "credited-yield": ({"a": 0, "b": 1}, 12, 6 / 12),
+    "annealed-credit": ({"a": 0, "b": 1}, 12, 6 / 12),
+    "loss-capped-srpt": ({"a": 0, "b": 1}, 12, 6 / 12),
+    "reserve-credit": ({"a": 0, "b": 1}, 12, 6 / 12),
+    "reserve-srpt": ({"a": 0, "b": 1}, 12, 6 / 12),
 }
 
 

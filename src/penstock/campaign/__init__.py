@@ -8,6 +8,7 @@ that a campaign that was interrupted or extended runs only what is missing.
     executor   where units are performed            chunks         as many at a time as are worth a message
     store      the directory of results             results        what is in it, as columns
     runner     all of these together                statistics, summary    what the results say
+    variants   draws of one scenario's noise        advice         which policy for a goal, on these
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.campaign.advice import Advice, recommend
     from penstock.campaign.document import Campaign, load_campaign
     from penstock.campaign.merging import merge
     from penstock.campaign.results import Results, read_results
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from penstock.campaign.summary import Entry, summarise
 
 _HOME = {
+    "Advice": "advice",
     "Campaign": "document",
     "Entry": "summary",
     "Report": "runner",
@@ -30,11 +33,13 @@ _HOME = {
     "load_campaign": "document",
     "merge": "merging",
     "read_results": "results",
+    "recommend": "advice",
     "run_campaign": "runner",
     "summarise": "summary",
 }
 
 __all__ = [
+    "Advice",
     "Campaign",
     "Entry",
     "Report",
@@ -42,6 +47,7 @@ __all__ = [
     "load_campaign",
     "merge",
     "read_results",
+    "recommend",
     "run_campaign",
     "summarise",
 ]

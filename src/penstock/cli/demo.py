@@ -14,11 +14,12 @@ def demo(html: Report = Path("penstock-demo.html")) -> None:
     """Compare all sharing policies on a bundled scenario: eight jobs of a morning on one file system."""
     from importlib.resources import as_file, files  # noqa: PLC0415
 
-    from penstock.cli.running import run_all  # noqa: PLC0415
+    from penstock.cli.running import find_policies, run_all  # noqa: PLC0415
     from penstock.cli.show import check_outputs, print_comparison, write_comparison  # noqa: PLC0415
+    from penstock.model import load  # noqa: PLC0415
 
     check_outputs(None, html)
     with as_file(files("penstock") / "data" / "demo.yaml") as scenario:
-        results = run_all(scenario, timeline=True)
+        results = run_all(load(scenario), find_policies(), timeline=True)
     write_comparison(results, "demo", None, html)
     print_comparison(results, "demo", None, html)

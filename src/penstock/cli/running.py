@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model import Scenario, load
 from penstock.model.units import Refusal, quantity
+from penstock.report.quantities import duration
 from penstock.schedule import follow
 from penstock.sharing import Sharing
 from penstock.sharing.catalogue import find, known_names, split_names
 
 if TYPE_CHECKING:
+    from penstock.campaign.advice import Advice
     from penstock.exact import Optimum
 
 
@@ -33,27 +36,55 @@ def run_one(file: Path, sharing: str | Sharing, noise: float | None, seed: int |
         return runs.simulate(scenario, policy, timeline=timeline, progress=progress)
 
 
-def run_all(
-    file: Path,
-    sharing: str | None = None,
-    plan: Path | None = None,
-    noise: float | None = None,
-    seed: int | None = None,
-    *,
-    timeline: bool,
-) -> tuple[Result, ...]:
-    """The scenario in `file` under each of the policies named, or all, and a plan if there is one."""
-    scenario = disturbed(load(file), noise, seed)
+def find_policies(sharing: str | None = None, plan: Path | None = None) -> list[Sharing]:
+    """Each of the policies named, or all, and before them a plan if there is one."""
     with foreign_code(), Meter() as meter:
         policies = [follow(plan)] if plan else []
         for name in known_names() if sharing is None else _names(sharing):
             meter.show(f"compiling {name}")
             policies.append(find(name))
+        return policies
+
+
+def run_all(scenario: Scenario, policies: Sequence[Sharing], *, timeline: bool) -> tuple[Result, ...]:
+    """The scenario under each of the policies."""
+    with foreign_code(), Meter() as meter:
 
         def progress(name: str, now: float, events: int) -> None:
             meter.show(name, _fraction(scenario, now), f"{events:,} events")
 
         return runs.compare(scenario, policies, timeline=timeline, progress=progress)
+
+
+def advise(
+    scenario: Scenario,
+    goal: str,
+    policies: Sequence[Sharing],
+    results: Sequence[Result],
+    *,
+    against: str | None,
+    variants: int | None,
+    workers: int | None,
+) -> Advice:
+    """Which of the policies to take for a goal; `results` tell how many variants are done in some seconds."""
+    from penstock.campaign.advice import IN_USE, enough_variants, recommend  # noqa: PLC0415
+
+    begun = time.monotonic()
+    with foreign_code(), Meter() as meter:
+
+        def progress(done: int, runs: int) -> None:
+            left = (time.monotonic() - begun) * (runs - done) / done
+            meter.show("variants", done / runs, f"{done:,} of {runs:,} runs, {duration(left)} left")
+
+        return recommend(
+            scenario,
+            goal,
+            policies,
+            against=IN_USE if against is None else against,
+            variants=enough_variants(sum(result.events for result in results)) if variants is None else variants,
+            workers=workers,
+            progress=progress,
+        )
 
 
 def time_given(time_limit: str) -> float:

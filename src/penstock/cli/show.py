@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
+    from penstock.campaign.advice import Advice
     from penstock.exact import Optimum
     from penstock.model import Scenario
     from penstock.packing import Packing
@@ -57,23 +58,33 @@ def print_run(result: Result, *written: Path | None) -> None:
     _say_written(console, *written)
 
 
-def print_comparison(results: Sequence[Result], name: str, plot: Path | None, html: Path | None) -> None:
-    """A comparison as a table, and what it says in words."""
+def print_comparison(
+    results: Sequence[Result], name: str, plot: Path | None, html: Path | None, advice: Advice | None = None
+) -> None:
+    """A comparison as a table, what it says in words, and a recommendation if one was asked for."""
     console = output()
     console.print(comparison_table(results, name))
     for line in summary_lines(results):
         console.print(line, highlight=False)
+    if advice:
+        from penstock.report.advice_table import advice_lines, advice_table  # noqa: PLC0415 - few ask for it
+
+        console.print()
+        console.print(advice_table(advice))
+        _say(console, advice_lines(advice))
     _say_written(console, plot, html)
 
 
-def write_comparison(results: Sequence[Result], name: str, plot: Path | None, html: Path | None) -> None:
+def write_comparison(
+    results: Sequence[Result], name: str, plot: Path | None, html: Path | None, advice: Advice | None = None
+) -> None:
     """The files that were asked for."""
     if plot:
-        draw(comparison_figure, results, plot)
+        draw(lambda runs: comparison_figure(runs, advice), results, plot)
     if html:
         with Meter() as meter:
             meter.show("writing the report")
-            write_report(html, name, results)
+            write_report(html, name, results, advice)
 
 
 def print_optimum(best: Optimum, *written: Path | None) -> None:

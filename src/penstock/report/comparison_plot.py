@@ -12,6 +12,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
+from penstock.report.advice_plot import draw_advice
 from penstock.report.quantities import fixed
 from penstock.report.summary import best_bound
 from penstock.report.theme import COLOURS, FAINT, INK, label
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
+    from penstock.campaign.advice import Advice
     from penstock.engine.program import Floats
     from penstock.metrics.result import Result
 
@@ -30,11 +32,15 @@ _SAME = 3.0  # points closer than this, in pixels, are one to the eye
 _NEAR = 16.0  # a label further away than this gets a leader
 
 
-def draw_comparison(results: Sequence[Result]) -> Figure:
-    """Yields per policy on the left; min yield against efficiency on the right."""
-    figure = Figure(figsize=(11.0, max(3.8, 1.5 + 0.36 * len(results))), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[1.15, 1.0])
+def draw_comparison(results: Sequence[Result], advice: Advice | None = None) -> Figure:
+    """Yields per policy; min yield against efficiency beside them; and a recommendation, if there is one."""
+    widths = [1.15, 1.0] if advice is None else [1.15, 1.0, 0.9]
+    rows = max(len(results), len(advice.policies) if advice else 0)
+    figure = Figure(figsize=(11.0 if advice is None else 16.0, max(3.8, 1.5 + 0.36 * rows)), layout="constrained")
+    left, right, *third = figure.subplots(1, len(widths), width_ratios=widths)
     _draw_yields(left, results)
+    if advice:
+        draw_advice(third[0], advice)
     _name_points(figure, right, results, _draw_trade(right, results))
     return figure
 

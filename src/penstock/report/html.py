@@ -24,6 +24,7 @@ from penstock.report.summary import (
 from penstock.report.table import value_format
 
 if TYPE_CHECKING:
+    from penstock.campaign.advice import Advice
     from penstock.metrics.result import ApplicationResult, Result
 
 __all__ = ["summary_lines", "write_report"]
@@ -51,21 +52,27 @@ _WORDS = (
 )
 
 
-def write_report(path: str | Path, scenario_name: str, results: Sequence[Result]) -> None:
+def write_report(path: str | Path, scenario_name: str, results: Sequence[Result], advice: Advice | None = None) -> None:
     """Write the comparison of `results` to one HTML file; runs with a timeline are drawn."""
     need_runs(results)
-    write_whole(path, _page(scenario_name, results).encode())
+    write_whole(path, _page(scenario_name, results, advice).encode())
 
 
-def _page(scenario_name: str, runs: Sequence[Result]) -> str:
+def _page(scenario_name: str, runs: Sequence[Result], advice: Advice | None) -> str:
     compared = "One sharing policy" if len(runs) == 1 else f"{len(runs)} sharing policies compared"
     alt = "Yields per policy with the bound, and min yield against efficiency"
-    body = f"""<h2>Policies</h2>
+    said, words, first = summary_lines(runs), list(_WORDS), ""
+    if advice:
+        from penstock.report import advice_page  # noqa: PLC0415 - few ask for it, and it loads matplotlib
+
+        said = [*advice_page.advice_lines(advice), *said]
+        words, first = [*words, *advice_page.WORDS], advice_page.section(advice)
+    body = f"""{first}<h2>Policies</h2>
 {_comparison(runs)}
 {inline(comparison_figure(runs), "compared", alt)}
 <h2>Policy by policy</h2>
 {"".join(_policy_section(i, run) for i, run in enumerate(runs))}"""
-    return page(scenario_name, compared, _facts(runs), summary_lines(runs), body, _WORDS)
+    return page(scenario_name, compared, _facts(runs), said, body, words)
 
 
 def _facts(runs: Sequence[Result]) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from penstock.report.theme import theme
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from penstock.campaign.advice import Advice
     from penstock.metrics.result import Result
 
 # What would make two files of the same figure differ, or name a web address, is left out of them.
@@ -40,13 +41,13 @@ def run_figure(result: Result) -> Figure:
         return draw_run(result, result.timeline)
 
 
-def comparison_figure(results: Sequence[Result]) -> Figure:
-    """The spread of yields under each policy with the bound, and min yield against efficiency."""
+def comparison_figure(results: Sequence[Result], advice: Advice | None = None) -> Figure:
+    """The spread of yields under each policy with the bound, min yield against efficiency, and a recommendation."""
     need_runs(results)
     with theme():
         from penstock.report.comparison_plot import draw_comparison  # noqa: PLC0415 - loads matplotlib
 
-        return draw_comparison(results)
+        return draw_comparison(results, advice)
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -1,0 +1,294 @@
+"""Which policy for a goal: the best on variants of one scenario, and by how much it is better than the others.
+
+The best of many on some variants is partly the luckiest, and so is its lead. The policy is therefore chosen on one half
+of the variants and compared on the other. It is recommended if it is better than each other policy there by more than
+the noise; that takes no correction for their number, since a single tie is enough to withhold it. Otherwise those that
+it ties with are as good for all we know, and the simplest of them is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from penstock.campaign.executor import executor
+from penstock.campaign.statistics import SAME, Floats, Interval, Tally, mean_intervals, tally
+from penstock.campaign.summary import BETTER, WORSE, verdict
+from penstock.campaign.tasks import Metric
+from penstock.campaign.tasks.simulate import TASK
+from penstock.campaign.variants import run_variants
+from penstock.errors import InvalidOption
+from penstock.model import Scenario
+from penstock.model.problems import near
+from penstock.sharing import NAMES, find
+from penstock.sharing.policy import Sharing, no_ticks
+
+GOALS = {
+    "min-yield": "min_yield",
+    "efficiency": "efficiency",
+    "utilization": "utilization",
+    "stretch": "max_stretch",
+    "mean-stretch": "mean_stretch",
+}
+IN_USE = "fair-share"  # what a file system does by itself
+NOISE = 0.1  # of variants of a scenario that has none
+FEWEST = 20  # variants; intervals of less than half as many values are too narrow
+ENOUGH = 100
+_EVENTS = 20_000_000  # of all variants, as a default: some seconds
+
+Policy = str | Sharing | Callable[..., None]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a policy did where it was measured, and against the one chosen, which has no verdict."""
+
+    sharing: str
+    mean: Interval
+    difference: Interval  # to the one chosen, variant by variant
+    tally: Tally
+    verdict: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        found = {"sharing": self.sharing, **self.mean._asdict(), **_ends("difference", self.difference)}
+        return {**found, **self.tally._asdict(), "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is recommended for a goal, and why.
+
+    `policies` are all of them as measured on the second half of the variants, best first, each paired with `chosen`,
+    the best on the first half.
+    """
+
+    goal: str
+    metric: Metric
+    chosen: str
+    recommended: str
+    policies: tuple[Standing, ...]
+    against: str  # the policy in use now
+    gain: Interval | None  # of the recommended policy over that; None if it is that
+    noise: float
+    assumed: bool  # the noise, since the scenario has none
+    seeds: range
+
+    @property
+    def choosing(self) -> range:
+        """Seeds of the variants that the policy was chosen on."""
+        return self.seeds[: len(self.seeds) // 2]
+
+    @property
+    def measuring(self) -> range:
+        """Seeds of those that it was measured on."""
+        return self.seeds[len(self.seeds) // 2 :]
+
+    @cached_property
+    def tied(self) -> tuple[str, ...]:
+        """Policies that nothing says are worse than the one chosen; that one first."""
+        return (self.chosen, *(each.sharing for each in self._others if each.verdict != WORSE))
+
+    @property
+    def overtaken(self) -> tuple[str, ...]:
+        """Those that were even better where it was measured, by more than the noise: the halves disagree."""
+        return tuple(each.sharing for each in self._others if each.verdict == BETTER)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the recommended policy is better than all others by more than the noise."""
+        return len(self.tied) == 1
+
+    @property
+    def next_best(self) -> str:
+        """The best of the others."""
+        return self._others[0].sharing
+
+    @property
+    def lead(self) -> Interval:
+        """What the one chosen has over the next best; negative where less is better."""
+        mean, low, high = self._others[0].difference
+        return Interval(*(0.0 - end for end in (mean, high, low)))
+
+    @property
+    def _others(self) -> list[Standing]:
+        return [each for each in self.policies if each.sharing != self.chosen]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "goal": self.goal,
+            "metric": self.metric.name,
+            "recommended": self.recommended,
+            "significant": self.significant,
+            "chosen": self.chosen,
+            "tied": list(self.tied),
+            "next_best": self.next_best,
+            **_ends("lead", self.lead),
+            "against": self.against,
+            **_ends("gain", self.gain),
+            "noise": self.noise,
+            "noise_assumed": self.assumed,
+            "variants": len(self.seeds),
+            "seeds_choosing": [self.choosing[0], self.choosing[-1]],
+            "seeds_measuring": [self.measuring[0], self.measuring[-1]],
+            "policies": [each.to_dict() for each in self.policies],
+        }
+
+
+def recommend(
+    scenario: Scenario,
+    goal: str = "min-yield",
+    sharing: Iterable[Policy] = NAMES,
+    *,
+    against: Policy = IN_USE,
+    variants: int = ENOUGH,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Advice:
+    """The best of some policies for a goal, on variants of a scenario: draws of its noise, or of one of 10 %.
+
+    `against` is what is used now: one of those to choose from, whether or not it is among `sharing`.
+    """
+    metric = metric_for(goal)
+    check_variants(variants)
+    in_use = find(against)
+    policies = _candidates([find(each) for each in sharing], in_use)
+    noisy = scenario.model_copy(update={"noise": scenario.noise or NOISE})
+    seeds = range(scenario.seed, scenario.seed + variants)
+    values = run_variants(noisy, policies, metric, seeds, executor("local", workers), progress)
+    return judged(values, policies, in_use.label, goal, noisy.noise, scenario.noise == 0.0, seeds)
+
+
+def metric_for(goal: str) -> Metric:
+    """What a goal is measured by.
+
+    >>> metric_for("stretch").name, metric_for("stretch").best
+    ('max_stretch', -1)
+    """
+    metric = TASK.metric(GOALS.get(goal, ""))
+    if metric is None:
+        raise InvalidOption(f"no goal is named {goal!r}{near(goal, GOALS) or ';'} known: {', '.join(GOALS)}")
+    return metric
+
+
+def check_variants(variants: int) -> None:
+    """Refuse too few to say anything."""
+    if variants < FEWEST:
+        raise InvalidOption(f"{variants} variants are too few to tell luck from merit; accepted is {FEWEST} or more")
+
+
+def enough_variants(events: int) -> int:
+    """How many variants take some seconds if the runs of one have so many events in all.
+
+    >>> enough_variants(1_000), enough_variants(300_000), enough_variants(10**9)
+    (100, 66, 20)
+    """
+    return max(FEWEST, min(ENOUGH, _EVENTS // max(1, events)))
+
+
+def judged(
+    values: Floats, policies: Sequence[Sharing], against: str, goal: str, noise: float, assumed: bool, seeds: range
+) -> Advice:
+    """What a matrix of a metric says, a row for each variant and a column for each policy."""
+    metric, half = metric_for(goal), len(values) // 2
+    labels = [policy.label for policy in policies]
+    simple, reference = _simplest_first(policies, against), labels.index(against)
+    chosen = _best(values[:half], metric, simple)
+    standings, gains = _standings(values[half:], labels, chosen, reference, metric)
+    recommended = _recommended(standings, gains, chosen, reference, simple, metric)
+    ranked = sorted(simple, key=lambda place: -metric.best * standings[place].mean.mean)
+    return Advice(
+        goal,
+        metric,
+        labels[chosen],
+        labels[recommended],
+        tuple(standings[place] for place in ranked),
+        against,
+        None if recommended == reference else gains[recommended],
+        noise,
+        assumed,
+        seeds,
+    )
+
+
+def _candidates(asked: Sequence[Sharing], in_use: Sharing) -> list[Sharing]:
+    """Each policy once, and what is in use now."""
+    found: dict[str, Sharing] = {}
+    for policy in asked:
+        if found.setdefault(policy.label, policy) != policy:
+            raise InvalidOption(f"two policies are called {policy.label}; nobody could tell which is meant")
+    found.setdefault(in_use.label, in_use)
+    if len(found) < 2:
+        raise InvalidOption(f"there is only {in_use.label} to choose from; give another policy, too")
+    return list(found.values())
+
+
+def _recommended(
+    standings: Sequence[Standing],
+    gains: Sequence[Interval],
+    chosen: int,
+    reference: int,
+    simple: Sequence[int],
+    metric: Metric,
+) -> int:
+    """The simplest that may be as good as the one chosen. What is in use stays, or gives way to a better one only."""
+    open_to = [place for place in simple if standings[place].verdict != WORSE]
+    if reference in open_to:
+        return reference
+    return next((place for place in open_to if verdict(gains[place], metric.best) == BETTER), chosen)
+
+
+def _simplest_first(policies: Sequence[Sharing], against: str) -> list[int]:
+    """The policy in use first; then those that need not know the jobs, nor be asked more often, nor remember."""
+
+    def effort(place: int) -> tuple[Any, ...]:
+        policy = policies[place]
+        needs = (policy.prepare is not None, policy.ticks is not no_ticks, policy.memory, len(policy.settings))
+        return policy.label != against, *needs, place
+
+    return sorted(range(len(policies)), key=effort)
+
+
+def _best(values: Floats, metric: Metric, simple: Sequence[int]) -> int:
+    """The column with the best mean; the simplest of several."""
+    means = metric.best * values.mean(axis=0)
+    best = means.max()
+    return next(place for place in simple if best - means[place] <= SAME * abs(best))
+
+
+def _standings(
+    values: Floats, labels: Sequence[str], chosen: int, reference: int, metric: Metric
+) -> tuple[list[Standing], list[Interval]]:
+    """How each policy did, and what each has over the reference; all intervals come from one resampling."""
+    columns = np.concatenate([values, _differences(values, chosen), _differences(values, reference)], axis=1)
+    intervals, count = mean_intervals(columns), len(labels)
+    means, apart, gains = (intervals[first : first + count] for first in (0, count, 2 * count))
+    standings = [
+        Standing(
+            name,
+            mean,
+            difference,
+            tally(column, values[:, chosen], metric.best),
+            None if name == labels[chosen] else verdict(difference, metric.best),
+        )
+        for name, mean, difference, column in zip(labels, means, apart, values.T, strict=True)
+    ]
+    return standings, gains
+
+
+def _differences(values: Floats, reference: int) -> Floats:
+    """By how much each column is above that of the reference, variant by variant."""
+    other = values[:, [reference]]
+    # What differs by rounding alone does not differ.
+    same = np.abs(values - other) <= SAME * np.maximum(np.abs(values), np.abs(other))
+    return np.where(same, 0.0, values - other)
+
+
+def _ends(name: str, interval: Interval | None) -> dict[str, float | None]:
+    mean, low, high = interval or (None, None, None)
+    return {name: mean, f"{name}_low": low, f"{name}_high": high}

@@ -1,0 +1,94 @@
+"""Variants of a scenario, each a draw of its noise, under several policies: the same variants for everyone.
+
+Policies are found, and compiled, once, before the workers are forked; a name that each run had to look up again would
+compile a policy of the user's every time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+
+import numpy as np
+
+from penstock.campaign.executor import Executor, Lost
+from penstock.campaign.perform import Row, words
+from penstock.campaign.plan import Plan
+from penstock.campaign.source import Source
+from penstock.campaign.statistics import Floats
+from penstock.campaign.tasks import Metric
+from penstock.campaign.tasks.simulate import Simulate
+from penstock.campaign.units import MOST_RUNS, Run, Unit
+from penstock.errors import InvalidScenario, PolicyError
+from penstock.metrics.measure import Study
+from penstock.model import Scenario
+from penstock.runs import run_study
+from penstock.sharing.policy import Sharing
+
+OF_FINISHED = ("max_stretch", "mean_stretch")  # known only of applications that finish, so nothing if some do not
+
+
+def run_variants(
+    scenario: Scenario,
+    policies: Sequence[Sharing],
+    metric: Metric,
+    seeds: range,
+    place: Executor,
+    progress: Callable[[int, int], None] | None = None,
+) -> Floats:
+    """The metric on every variant: a row for each seed, a column for each policy."""
+
+    def perform(unit: Unit) -> list[Row]:
+        variant = scenario.model_copy(update={"seed": unit.seed})
+        with contextlib.redirect_stdout(sys.stderr):
+            study = Study(variant, bounds=False)
+            return [_row(study, run, policies[int(run.key)], metric) for run in unit.runs]
+
+    found, done = np.full((len(seeds), len(policies)), np.nan), 0
+    with closing(place.map(perform, _units(policies, seeds, scenario.noise))) as outcomes:  # type: ignore[type-var]
+        for unit, outcome in outcomes:
+            if isinstance(outcome, Lost):
+                raise PolicyError(f"the variant of seed {unit.seed} came to nothing: {outcome.reason}")
+            for run, row in zip(unit.runs, outcome, strict=True):
+                found[unit.seed - seeds.start, int(run.key)] = _value(unit, run, row, metric)
+            done += len(outcome)
+            if progress is not None:
+                progress(done, found.size)
+    return found
+
+
+def _units(policies: Sequence[Sharing], seeds: range, noise: float) -> Iterator[Unit]:
+    source = Source("variants", None, {}, None, noise)
+    plans = [Plan(policy.label, "simulate", Simulate(sharing=policy.label, bounds=False)) for policy in policies]
+    runs = [Run(str(column), plan) for column, plan in enumerate(plans)]
+    for seed in seeds:
+        for first in range(0, len(runs), MOST_RUNS):
+            yield Unit(source, seed, tuple(runs[first : first + MOST_RUNS]), ())
+
+
+def _row(study: Study, run: Run, policy: Sharing, metric: Metric) -> Row:
+    begun, values, error, seconds = time.perf_counter(), dict[str, float | None](), None, None
+    try:
+        result = run_study(study, policy)
+        known = metric.name not in OF_FINISHED or result.makespan is not None
+        values, seconds = {metric.name: getattr(result, metric.name) if known else None}, result.seconds
+    except SystemExit as leaving:
+        error = f"the policy called exit({leaving.code!r}); it must return to its caller"
+    except Exception as failure:
+        error = words(failure)
+    return Row(run.key, values, seconds, time.perf_counter() - begun, error=error)
+
+
+def _value(unit: Unit, run: Run, row: Row, metric: Metric) -> float:
+    if row.error is not None:
+        raise PolicyError(f"{run.plan.label} on the variant of seed {unit.seed}: {row.error}")
+    value = row.metrics[metric.name]
+    if not isinstance(value, float):
+        raise InvalidScenario(
+            "not all applications finish in the window, and only those that do have a stretch; choose the goal "
+            "min-yield, or a scenario without a window"
+        )
+    return value
