@@ -51,6 +51,7 @@ def _state(view: View, start: int, stop: int) -> View:
         view.memory,
         view.key[start:stop],
         view.rows[start:stop],
+        view.mean_loss,
     )
 
 
@@ -105,7 +106,7 @@ def _states(policy: Sharing, size: int, limit: float) -> View:
     view.posted[:] = _NOW - draw.uniform(0.0, 1e4, rows)
     view.progress[:] = draw.uniform(0.3, 1.0, rows) * _NOW
     view.omega[:] = 10.0 ** draw.uniform(3.0, 5.0, rows)
-    return shut(view._replace(now=_NOW, end=_END, capacity=1.0))
+    return shut(view._replace(now=_NOW, end=_END, capacity=1.0, mean_loss=0.3))
 
 
 @kernel(types.void(POLICY, VIEW, RATES, types.int64))

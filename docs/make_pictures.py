@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 PICTURES = Path(__file__).parent / "pictures"
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHARING = [name for name in NAMES if find(name).source.startswith("P1")]
-ORDERS = [name for name in NAMES if name not in SHARING]
+OURS = [name for name in NAMES if find(name).source == "ours"]
+ORDERS = [name for name in NAMES if name not in SHARING + OURS]
 LARGEST_SVG = 150_000  # bytes; what is larger is kept as PNG
 
 
 def main() -> None:
     """One picture per policy, those of a kind on the same jobs, and the demo's comparison."""
-    for result in compare(load(EXAMPLES / "four-jobs.yaml"), SHARING, timeline=True):
+    for result in compare(load(EXAMPLES / "four-jobs.yaml"), SHARING + OURS, timeline=True):
         _save(run_figure(result), result.sharing)
     orders = compare(load(EXAMPLES / "turn-taking.yaml"), ORDERS, timeline=True)
     for result in orders:
