@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.client.member import (
+from penstock.client.events import (
     Begin,
     Dial,
     End,
@@ -20,18 +20,16 @@ from penstock.client.member import (
     LinkDown,
     LinkUp,
     Log,
-    Member,
     Output,
     Progress,
     Received,
     SendTo,
     SetRate,
-    Settings,
-    State,
     Switch,
     Timer,
     WakeAt,
 )
+from penstock.client.member import Member, Settings, State
 from penstock.live import wire
 from penstock.live.wire import Ack, Beat, Complete, Error, Goodbye, Notice, Post, Rate, Register, Registered, Resync
 

@@ -12,8 +12,9 @@ import time
 
 from penstock.client.bucket import Bucket
 from penstock.client.config import Address, Config
+from penstock.client.events import Begin
 from penstock.client.link import Link
-from penstock.client.member import Begin, Settings
+from penstock.client.member import Settings
 
 CHUNK = 25_000  # bytes
 

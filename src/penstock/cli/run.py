@@ -15,8 +15,8 @@ from penstock.cli.phase import Direction, JobOption, Targets, Volume, announced,
 
 if TYPE_CHECKING:
     from penstock.client.config import Config
+    from penstock.client.events import Begin
     from penstock.client.link import Link
-    from penstock.client.member import Begin
     from penstock.client.shared import SharedBucket
 
 LOOK = 0.02  # seconds, while waiting for the grant
@@ -38,7 +38,7 @@ def run(
 
     Programs in it that use penstock.client share the granted rate. Without a controller COMMAND simply runs.
     """
-    from penstock.client.member import Begin  # noqa: PLC0415
+    from penstock.client.events import Begin  # noqa: PLC0415
     from penstock.client.phases import UNKNOWN  # noqa: PLC0415
 
     amount, places = announced(volume, direction), targets_of(targets)

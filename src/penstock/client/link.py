@@ -20,8 +20,7 @@ from typing import Any, Protocol
 
 from penstock.client.bucket import Clock, boottime
 from penstock.client.config import Config, keep_fallback
-from penstock.client.handshake import ByMunge, ByPeer, ByToken, Handshake, Identity, NotLetIn
-from penstock.client.member import (
+from penstock.client.events import (
     Begin,
     Dial,
     End,
@@ -32,17 +31,17 @@ from penstock.client.member import (
     LinkDown,
     LinkUp,
     Log,
-    Member,
     Output,
     Progress,
     Received,
     SendTo,
     SetRate,
-    State,
     Switch,
     Timer,
     WakeAt,
 )
+from penstock.client.handshake import ByMunge, ByPeer, ByToken, Handshake, Identity, NotLetIn
+from penstock.client.member import Member, State
 from penstock.client.transport import Lost, Transport
 from penstock.live.wire import BadFrame, Error, FromController, Welcome, read_controller
 

@@ -20,6 +20,26 @@ from enum import Enum
 
 import msgspec
 
+from penstock.client.events import (
+    Begin,
+    Dial,
+    End,
+    Event,
+    Extend,
+    HangUp,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Log,
+    Output,
+    Progress,
+    Received,
+    SendTo,
+    SetRate,
+    Switch,
+    Timer,
+    WakeAt,
+)
 from penstock.live import wire
 from penstock.live.wire import (
     Ack,
@@ -75,109 +95,6 @@ class Settings:
     member: int | None = None  # its number in the job; None: drawn
     seed: int | None = None  # of the spread of dialling; None: by chance
     off: bool = False
-
-
-class LinkUp(msgspec.Struct, frozen=True):
-    """The controller has let us in."""
-
-    welcome: Welcome
-
-
-class LinkDown(msgspec.Struct, frozen=True):
-    """The link was lost, or dialling failed."""
-
-    reason: str = ""
-
-
-class Received(msgspec.Struct, frozen=True):
-    """The controller said something after its Welcome, or an Error before it."""
-
-    message: Message
-
-
-class Begin(msgspec.Struct, frozen=True):
-    """An I/O phase begins."""
-
-    volume: float
-    direction: str = "write"
-    targets: tuple[str, ...] = ()
-
-
-class Extend(msgspec.Struct, frozen=True):
-    """The phase will move more than announced."""
-
-    more: float
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """Bytes of the phase moved so far."""
-
-    done: float
-
-
-class End(msgspec.Struct, frozen=True):
-    """The phase is over, and the pacer is closed."""
-
-    done: float
-
-
-class Switch(msgspec.Struct, frozen=True):
-    """Somebody turned pacing off, or on again, for all jobs of this host."""
-
-    on: bool
-
-
-class Leave(msgspec.Struct, frozen=True):
-    """The process ends."""
-
-    reason: str = "exit"
-
-
-class Timer(msgspec.Struct, frozen=True):
-    """The time of the last WakeAt has come."""
-
-
-Event = LinkUp | LinkDown | Received | Begin | Extend | Progress | End | Switch | Leave | Timer
-
-
-class Dial(msgspec.Struct, frozen=True):
-    """Drop the link, if there is one (no LinkDown follows), and dial after so many seconds."""
-
-    after: float
-
-
-class HangUp(msgspec.Struct, frozen=True):
-    """Drop the link and do not dial."""
-
-
-class SendTo(msgspec.Struct, frozen=True):
-    """To be sent to the controller."""
-
-    message: Message
-
-
-class SetRate(msgspec.Struct, frozen=True):
-    """Pace at `rate` until `expiry`, then at `fallback`; None: unpaced."""
-
-    rate: float | None
-    expiry: float
-    fallback: float | None
-
-
-class Log(msgspec.Struct, frozen=True):
-    """One line for a person; a warning if it needs to be mended."""
-
-    text: str
-    warning: bool = False
-
-
-class WakeAt(msgspec.Struct, frozen=True):
-    """Step with a Timer at this time, if nothing else happens before; replaces the one before."""
-
-    time: float
-
-
-Output = Dial | HangUp | SendTo | SetRate | Log | WakeAt
 
 
 class Operation(msgspec.Struct):

@@ -19,8 +19,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from penstock.client.amounts import parse_amount
 from penstock.client.bucket import MOST_SLICE, Bucket
+from penstock.client.events import Begin
 from penstock.client.link import Asked, Pacer, log
-from penstock.client.member import Begin
 from penstock.client.node import Node, Ranks
 from penstock.client.process import Process, here
 from penstock.errors import PenstockError

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from penstock.client import events as client_events
 from penstock.client import member as client_side
 from penstock.client.member import Member
 from penstock.live import wire
@@ -54,7 +55,7 @@ class Client:
         self.alive, self.stopped = True, False
         self.link: Link | None = None
         self.dialled = 0
-        self.pacer = client_side.SetRate(0.0, math.inf, self.settings.fallback)
+        self.pacer = client_events.SetRate(0.0, math.inf, self.settings.fallback)
         self.route: tuple[str, tuple[str, ...]] | None = None  # of the open operation
         self.shares: dict[str, float] = {}
         self.announced = self.volume = self.moved = 0.0
@@ -144,7 +145,7 @@ class Client:
                 self._io_is_over()
             elif self.moved >= self.announced * (1 - 1e-9):
                 more, self.announced = self.volume - self.announced, self.volume
-                self.step(client_side.Extend(more))
+                self.step(client_events.Extend(more))
         self._look_ahead()
 
     # What the job does.
@@ -167,10 +168,10 @@ class Client:
         self.announced = plan.volume * chance.choice((0.1, 0.5, 1.0, 2.0)) * chance.uniform(0.5, 1.5)
         self.volume = self.announced * chance.choice((1.0, 1.0, 1.0, 0.7, 1.3))
         self.moved = 0.0
-        self.step(client_side.Begin(self.announced, *self.route))
+        self.step(client_events.Begin(self.announced, *self.route))
 
     def _io_is_over(self) -> None:
-        self.step(client_side.End(self.volume))
+        self.step(client_events.End(self.volume))
         self.route = None
         plan = self.world.plan
         alone = self.volume / min(self._most, 100.0)
@@ -215,27 +216,27 @@ class Client:
 
     # The member, and the link as its daemon thread would serve it.
 
-    def step(self, event: client_side.Event) -> None:
+    def step(self, event: client_events.Event) -> None:
         """Let the member hear of something, and do what it says."""
         self.settle()
         if self.member.op is not None:
-            self._do(self.member.step(self.local, client_side.Progress(self.moved)))
+            self._do(self.member.step(self.local, client_events.Progress(self.moved)))
         self._do(self.member.step(self.local, event))
         self._look_ahead()
 
-    def _do(self, outputs: list[client_side.Output]) -> None:
+    def _do(self, outputs: list[client_events.Output]) -> None:
         for output in outputs:
             match output:
-                case client_side.SetRate():
+                case client_events.SetRate():
                     self.pacer = output
-                case client_side.SendTo(message):
+                case client_events.SendTo(message):
                     if self.link is not None:
                         self.world.network.send(self.link, UP, message)
-                case client_side.Dial(after):
+                case client_events.Dial(after):
                     self._dial(after)
-                case client_side.HangUp():
+                case client_events.HangUp():
                     self._hang_up()
-                case client_side.WakeAt(time):
+                case client_events.WakeAt(time):
                     self._sleep_until(time)
 
     def _sleep_until(self, time: float) -> None:
@@ -244,7 +245,7 @@ class Client:
 
         def ring() -> None:
             if wake == self._wake and life == self.lives:
-                self.soon(self.step, client_side.Timer())
+                self.soon(self.step, client_events.Timer())
 
         self.world.agenda.at(self.clock.when(time), ring)
 
@@ -273,7 +274,7 @@ class Client:
         def give_up() -> None:
             if current() and not self.member.linked:
                 self._hang_up()
-                self.soon(self.step, client_side.LinkDown("no answer"))
+                self.soon(self.step, client_events.LinkDown("no answer"))
 
         world.agenda.after(after, lambda: self.soon(attempt))
 
@@ -282,12 +283,12 @@ class Client:
         if link is not self.link:
             return
         if isinstance(message, wire.Welcome):
-            self.step(client_side.LinkUp(message))
+            self.step(client_events.LinkUp(message))
         else:
-            self.step(client_side.Received(message))
+            self.step(client_events.Received(message))
 
     def link_ended(self, link: Link) -> None:
         """The connection is no more."""
         if link is self.link:
             self.link = None
-            self.step(client_side.LinkDown("closed"))
+            self.step(client_events.LinkDown("closed"))

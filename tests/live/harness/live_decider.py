@@ -11,6 +11,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
+from penstock.client import events as client_events
 from penstock.client import member as client_side
 from penstock.client.member import Member
 from penstock.engine.program import Program
@@ -72,7 +73,7 @@ class LiveDecider(Decider):
             job=self.program.names[i], nodes=int(self.program.nodes[i]), max_wait=AGES, ping=AGES, member=1, seed=0
         )
         member = Member(settings)
-        member.step(0.0, client_side.LinkUp(wire.Welcome(i + 1, 1, AGES, AGES / 2, 0.0)))
+        member.step(0.0, client_events.LinkUp(wire.Welcome(i + 1, 1, AGES, AGES / 2, 0.0)))
         self.inputs.append(Connected(i + 1, Identity("peer", 1000, job=self.program.names[i])))
         return member
 
@@ -87,12 +88,12 @@ class LiveDecider(Decider):
         self._register(application, ago)
 
     def posted(self, application: int, operation: int) -> None:
-        outputs = self.members[application].step(self.now, client_side.Begin(float(self.program.volume[operation])))
+        outputs = self.members[application].step(self.now, client_events.Begin(float(self.program.volume[operation])))
         self._do(application, outputs, operation)
 
     def completed(self, application: int, operation: int) -> None:
         done = float(self.program.volume[operation])
-        self._do(application, self.members[application].step(self.now, client_side.End(done)))
+        self._do(application, self.members[application].step(self.now, client_events.End(done)))
 
     def finished(self, application: int) -> None:
         self._say(application, wire.Goodbye())
@@ -113,12 +114,12 @@ class LiveDecider(Decider):
                 if isinstance(output, Send):
                     self.messages += 1
                     i = output.session - 1
-                    self._do(i, self.members[i].step(self.now, client_side.Received(output.message)))
+                    self._do(i, self.members[i].step(self.now, client_events.Received(output.message)))
             inputs, self.inputs = self.inputs, []
 
-    def _do(self, i: int, outputs: list[client_side.Output], operation: int | None = None) -> None:
+    def _do(self, i: int, outputs: list[client_events.Output], operation: int | None = None) -> None:
         for output in outputs:
-            if isinstance(output, client_side.SendTo):
+            if isinstance(output, client_events.SendTo):
                 message = output.message
                 if isinstance(message, wire.Post) and operation is not None:
                     cap, work = float(self.program.limit[operation]), float(self.program.work[operation])
