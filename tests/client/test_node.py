@@ -7,7 +7,7 @@ import logging
 import multiprocessing
 import os
 import signal
-import threading
+from collections.abc import Callable
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from client.controller import Controller
 from penstock.client import io_phase, process
 from penstock.client.bucket import boottime
 from penstock.client.shared import SharedBucket
-from penstock.live.wire import Complete, Extend, Post, Register
+from penstock.live.wire import Complete, Extend, Goodbye, Post, Register
 
 PATIENCE = 60.0
 EACH, CHUNK = 2_000_000, 50_000
@@ -62,11 +62,11 @@ class Crew:
         return told
 
 
-def write(crew: Crew, volumes: list[float], moves: list[float], marks: Any) -> None:
+def write(crew: Crew, marks: Any, volumes: list[float], moves: list[float] | None = None) -> None:
     """A rank: some phases, of which each moves as much as it says, or more."""
     logging.disable()
     process.reset()  # a forked one has the parent's environment, and nothing else of it
-    for volume, most in zip(volumes, moves, strict=True):
+    for volume, most in zip(volumes, moves or volumes, strict=True):
         with io_phase(volume, node=crew) as phase:
             while phase.done < most:
                 phase.acquire(CHUNK)
@@ -78,25 +78,24 @@ def write(crew: Crew, volumes: list[float], moves: list[float], marks: Any) -> N
 class Node:
     """The processes of a crew."""
 
-    def __init__(self, method: str, count: int, volumes: list[float], moves: list[float] | None = None) -> None:
+    def __init__(self, method: str, count: int, work: Callable[..., None], *args: Any) -> None:
         context: BaseContext = multiprocessing.get_context(method)
         self.crew = Crew(context, count)
         self.marks = context.Array("d", count, lock=False)
         self.ranks = [
-            context.Process(target=write, args=(self.crew.at(rank), volumes, moves or volumes, self.marks))  # type: ignore[attr-defined]
+            context.Process(target=work, args=(self.crew.at(rank), self.marks, *args))  # type: ignore[attr-defined]
             for rank in range(count)
         ]
         for rank in self.ranks:
             rank.start()
 
     def kill(self, rank: int) -> None:
-        """Kill one that has begun to move; the others wait for each other only."""
+        """Kill one that has begun to move."""
         until = boottime() + PATIENCE
         while self.marks[rank] == 0.0:
             assert boottime() < until
         os.kill(self.ranks[rank].pid, signal.SIGKILL)
         self.ranks[rank].join(PATIENCE)
-        threading.Thread(target=self.crew.barrier, daemon=True).start()
 
     def ended(self) -> list[int | None]:
         """The exit codes of all."""
@@ -118,7 +117,7 @@ def left_behind() -> list[Path]:
 def test_one_announcement_and_one_rate_for_all_ranks(controller: Controller, method: str) -> None:
     controller.rate = 10e6
     began = boottime()
-    node = Node(method, 3, [EACH, EACH / 2])
+    node = Node(method, 3, write, [EACH, EACH / 2])
     assert node.ended() == [0, 0, 0]
     assert boottime() - began >= 0.95 * 4.5 * EACH / controller.rate
     assert [word.labels["bucket"] for word in of(controller, Register)] == ["shared"]
@@ -130,7 +129,7 @@ def test_one_announcement_and_one_rate_for_all_ranks(controller: Controller, met
 
 def test_a_rank_that_is_killed_holds_nobody_up(controller: Controller) -> None:
     controller.rate = 10e6
-    node = Node("fork", 3, [EACH])
+    node = Node("fork", 3, write, [EACH])
     node.kill(2)
     assert node.ended() == [0, 0, -signal.SIGKILL]
     controller.wait_for(Complete)
@@ -142,7 +141,7 @@ def test_a_rank_that_is_killed_holds_nobody_up(controller: Controller) -> None:
 def test_the_others_go_on_at_the_fallback_when_the_first_rank_is_killed(controller: Controller) -> None:
     controller.rate, controller.fallback = 2e6, 4e6
     controller.lease, controller.beat = 1.0, 0.25
-    node = Node("fork", 3, [EACH])
+    node = Node("fork", 3, write, [EACH])
     node.kill(0)
     before, killed = node.marks[1] + node.marks[2], boottime()
     assert node.ended() == [-signal.SIGKILL, 0, 0]
@@ -155,7 +154,7 @@ def test_the_others_go_on_at_the_fallback_when_the_first_rank_is_killed(controll
 
 def test_ranks_that_move_more_than_they_said_announce_it(controller: Controller) -> None:
     controller.rate, controller.beat = 4e6, 0.1
-    node = Node("fork", 2, [EACH], [2 * EACH])
+    node = Node("fork", 2, write, [EACH], [2 * EACH])
     assert node.ended() == [0, 0]
     controller.wait_for(Complete)
     announced = 2 * EACH + sum(word.more for word in of(controller, Extend))
@@ -244,16 +243,57 @@ def test_after_a_phase_its_bucket_goes_by_the_fallback(controller: Controller) -
         assert phase.rate == 40e6
 
 
-def test_a_rank_that_fails_does_not_wait_for_the_others(controller: Controller) -> None:
-    class Last(Alone):
+def fail_or_write(crew: Crew, marks: Any, failing: int, quits: bool) -> None:
+    """A rank that moves on, or one that gives up after its first chunk; this one stays alive until all is over."""
+    logging.disable()
+    process.reset()
+    try:
+        with io_phase(EACH, node=crew) as phase:
+            while phase.done < EACH:
+                phase.acquire(CHUNK)
+                marks[crew.rank] = phase.done
+                if crew.rank == failing:
+                    raise RuntimeError("mine")
+    except RuntimeError:
+        marks[crew.rank] = -boottime()
+    if not quits:
+        crew.barrier()
+    process.reset()
+    os._exit(0)
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_the_phase_goes_on_without_a_rank_that_fails(controller: Controller, failing: int) -> None:
+    """At the granted rate, not at the fallback, and the controller hears of its end when the last one is done."""
+    controller.rate, controller.fallback = 4e6, 1e6
+    node = Node("fork", 3, fail_or_write, failing, False)
+    assert node.ended() == [0, 0, 0]
+    over = boottime()
+    controller.wait_for(Complete)
+    assert [word.done for word in of(controller, Complete)] == [2 * EACH + CHUNK]
+    failed_at = -node.marks[failing]
+    assert failed_at < over - 0.5  # it did not wait for the others
+    assert over - failed_at == pytest.approx(2 * EACH / controller.rate, rel=0.3)
+
+
+def test_a_first_rank_that_quits_says_nothing_while_others_move(controller: Controller) -> None:
+    controller.rate, controller.lease, controller.beat = 4e6, 1.0, 0.25
+    node = Node("fork", 3, fail_or_write, 0, True)
+    assert node.ended() == [0, 0, 0]
+    assert of(controller, Post)
+    assert not of(controller, Complete)
+    assert not of(controller, Goodbye)
+
+
+def test_leaving_a_phase_is_no_meeting(controller: Controller) -> None:
+    class Counting(Alone):
         met = 0
 
         def barrier(self) -> None:
             self.met += 1
 
-    crew = Last()
-    with pytest.raises(RuntimeError, match="mine"), io_phase(10, node=crew):
+    crew = Counting()
+    with io_phase(10, node=crew):
         before = crew.met
-        raise RuntimeError("mine")
     assert crew.met == before
     controller.wait_for(Complete)

@@ -14,6 +14,7 @@ import selectors
 import signal
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
@@ -50,6 +51,7 @@ HELLO_LIMIT = 2.0
 LEAVE_LIMIT = 0.1
 SWITCH_EVERY = 10.0  # how often the off file is looked for
 ASK_AGAIN = 0.05  # how often a full queue of connections is tried
+LOOK_AGAIN = 0.02  # how often other ranks are looked for in a phase that this one has left
 
 
 class _Named(logging.LoggerAdapter):  # type: ignore[type-arg]
@@ -85,6 +87,14 @@ class Asked:
         self.answered.wait(self.limit)
 
 
+class Left:
+    """A phase that this process has left; it ends when nobody else is in it."""
+
+    def __init__(self, pacer: Pacer, base: float, others: Callable[[], bool]) -> None:
+        self.pacer, self.base, self.others = pacer, base, others
+        self.ended = threading.Event()
+
+
 class Link:
     """The member of this process and its thread."""
 
@@ -93,8 +103,9 @@ class Link:
         self._clock = clock
         # The thread starts with an eye on the off file; a job that begins after it was made is not paced either.
         self.member = Member(replace(config.settings, off=config.off_file.exists()))
-        self._notes: deque[Asked | Event] = deque()
+        self._notes: deque[Asked | Left | Event] = deque()
         self._asked: Asked | None = None
+        self._phase_left: Left | None = None
         self._pacer: Pacer | None = None
         self._base = 0.0
         self._announced = math.inf  # by a phase that is extended here
@@ -146,6 +157,14 @@ class Link:
         """The phase is over."""
         self._note(End(done))
 
+    def end_with_others(self, pacer: Pacer, base: float, others: Callable[[], bool]) -> Left:
+        """The phase is over for this process; it ends, with all moved since `base`, when no others are in it."""
+        left = Left(pacer, base, others)
+        self._note(left)
+        if self._broken:
+            left.ended.set()
+        return left
+
     def leave(self) -> None:
         """Say goodbye, within a tenth of a second."""
         if not self._broken:
@@ -161,7 +180,7 @@ class Link:
             with suppress(Exception):  # the thread may have been in the middle of anything
                 close()
 
-    def _note(self, note: Asked | Event) -> None:
+    def _note(self, note: Asked | Left | Event) -> None:
         self._notes.append(note)
         if self._bell >= 0:
             os.eventfd_write(self._bell, 1)
@@ -191,9 +210,11 @@ class Link:
         for pacer in (self._pacer, *(note.pacer for note in self._notes if isinstance(note, Asked))):
             if pacer is not None:
                 self.release(pacer)
-        for asked in (self._asked, *self._notes):
-            if isinstance(asked, Asked):
-                asked.answered.set()
+        for note in (self._asked, self._phase_left, *self._notes):
+            if isinstance(note, Asked):
+                note.answered.set()
+            if isinstance(note, Left):
+                note.ended.set()
         self._hang_up_quietly()
 
     def _turn(self) -> None:
@@ -201,6 +222,8 @@ class Link:
         self._read_notes()
         if self._left.is_set():
             return
+        if self._phase_left is not None and not self._phase_left.others():
+            self._end_left()
         now = self._clock()
         if now >= self._look_at:
             self._look_at = now + SWITCH_EVERY
@@ -221,6 +244,8 @@ class Link:
         due = min(self._wake_at, self._dial_at, self._limit, self._look_at)
         if self._transport is not None and self._transport.queued:
             due = min(due, now + ASK_AGAIN)
+        if self._phase_left is not None:
+            due = min(due, now + LOOK_AGAIN)
         if self._notes and not self._holding(now):
             return 0.0
         return max(0.0, due - now)
@@ -231,19 +256,38 @@ class Link:
 
     def _read_notes(self) -> None:
         while self._notes and not self._holding(self._clock()):
-            note = self._notes.popleft()
-            if isinstance(note, Asked):
+            self._read(self._notes.popleft())
+
+    def _read(self, note: Asked | Left | Event) -> None:
+        match note:
+            case Asked():
+                self._end_left()  # all ranks have met since
                 self._asked, self._pacer, self._base = note, note.pacer, note.pacer.moved
                 self._announced = note.begin.volume if note.shared else math.inf
                 self._step(note.begin)
-            else:
+            case Left():
+                self._phase_left = note
+            case Leave():
+                # Where ranks go on, nothing is said: the controller counts on them for a while, as after a death.
+                if self._phase_left is None or not self._phase_left.others():
+                    self._end_left()
+                    self._step(note)
+                self._left.set()
+            case _:
                 if isinstance(note, Extend):
                     self._announced += note.more
                 if isinstance(note, End):
                     self._pacer = None  # closed by its owner
                 self._step(note)
-            if isinstance(note, Leave):
-                self._left.set()
+
+    def _end_left(self) -> None:
+        """End the phase that this process has left: close the pacer, then tell the controller."""
+        left, self._phase_left = self._phase_left, None
+        if left is not None:
+            self._pacer = None
+            self.release(left.pacer)
+            self._step(End(left.pacer.moved - left.base))
+            left.ended.set()
 
     def _switch(self) -> None:
         off = self.config.off_file.exists()

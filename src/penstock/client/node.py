@@ -1,7 +1,8 @@
 """One member of a job for each node, not for each rank: the first rank announces for all, and all pay from one bucket.
 
-The bucket lies in shared memory. When the first rank dies, the others go on with it, at the granted rate until the
-lease is over, then at the fallback: so the controller must not take that death as proof that the rate is free.
+The bucket lies in shared memory. Ranks begin a phase together and leave it one by one; the first, which speaks for all,
+sees when nobody is in it any more. When it dies, the others go on, at the granted rate until the lease is over, then at
+the fallback: so the controller must not take that death as proof that the rate is free.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Node:
 
     def __init__(self, ranks: Ranks) -> None:
         self.ranks = ranks
+        self._phases = 0
         self.link, self.bucket = _lead() if ranks.rank == 0 else (None, None)
         path = ranks.bcast("" if self.bucket is None else str(self.bucket.path))
         if ranks.rank > 0 and path:
@@ -45,6 +47,27 @@ class Node:
         ranks.barrier()
         if self.link is not None and self.bucket is not None:
             self.bucket.remove()  # all have it open, and nobody has to clean up after a rank that is killed
+
+    def enter(self, volume: float) -> tuple[int, float]:
+        """Begin a phase with all ranks: its number, which is the same on all, and the volume of all together."""
+        self._phases += 1
+        number = self._phases
+        if self.bucket is not None:
+            self.bucket.enter_phase(number)  # before they meet, so that the first cannot miss anybody when it leaves
+        try:
+            return number, self.ranks.allreduce(volume)
+        except BaseException:
+            self.exit(number)
+            raise
+
+    def exit(self, number: int) -> None:
+        """Be in that phase no more."""
+        if self.bucket is not None:
+            self.bucket.leave_phase(number)
+
+    def others_in(self, number: int) -> bool:
+        """Whether other ranks are in that phase."""
+        return self.bucket is not None and self.bucket.others_in_phase(number)
 
     def leave(self) -> None:
         """The process ends."""

@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from penstock.client.amounts import parse_amount
 from penstock.client.bucket import MOST_SLICE, Bucket
 from penstock.client.events import Begin
-from penstock.client.link import Asked, Pacer, log
+from penstock.client.link import Asked, Left, Pacer, log
 from penstock.client.node import Node, Ranks
 from penstock.client.process import Process, here
 from penstock.errors import PenstockError
@@ -73,11 +73,13 @@ class Pace(Pacer, Protocol):
 class Operation:
     """What the controller sees: one announced volume that all phases open at the same time share."""
 
-    def __init__(self, process: Process, begin: Begin, known: bool, node: Node | None = None) -> None:
-        self.process, self.begin, self.known, self.node = process, begin, known, node
+    def __init__(self, process: Process, begin: Begin, known: bool, node: Node | None = None, number: int = 0) -> None:
+        self.process, self.begin, self.known = process, begin, known
+        self.node, self._number = node, number
         self.announced = begin.volume
         self.users = 1
         self.asked: Asked | None = None
+        self.left: Left | None = None
         self.outer = _open
         self._link, segment = (node.link, node.bucket) if node is not None else process.look()
         self._ours = segment is None
@@ -109,9 +111,14 @@ class Operation:
         """Close the pacer, then tell the controller."""
         if self._ours:
             self.bucket.close()
-        elif self._link is not None:
-            self._link.release(self.bucket)  # after a failure, other ranks may be moving still
-        if self._link is not None:
+        if self.node is not None:
+            self.node.exit(self._number)
+        if self._link is None:
+            return
+        if self.node is not None:
+            others = functools.partial(self.node.others_in, self._number)
+            self.left = self._link.end_with_others(self.bucket, self._before[1], others)
+        else:
             self._link.end(self.bucket.moved - self._before[1])
 
 
@@ -132,7 +139,7 @@ def join(volume: float, direction: str, targets: tuple[str, ...]) -> Operation:
         return _open
 
 
-def join_node(node: Node, volume: float, direction: str, targets: tuple[str, ...]) -> Operation:
+def join_node(node: Node, number: int, volume: float, direction: str, targets: tuple[str, ...]) -> Operation:
     """The operation of all ranks of a node, inside of which those of this process alone belong to it."""
     global _open  # noqa: PLW0603
     process = here()
@@ -140,8 +147,9 @@ def join_node(node: Node, volume: float, direction: str, targets: tuple[str, ...
         if _open is not None and _open.process is process and _open.node is node:
             _open.users += 1
             _open.grow(volume)
+            node.exit(number)  # being in the outer one is enough
         else:
-            _open = Operation(process, Begin(volume or UNKNOWN, direction, targets), volume > 0, node)
+            _open = Operation(process, Begin(volume or UNKNOWN, direction, targets), volume > 0, node, number)
         return _open
 
 
@@ -181,12 +189,14 @@ class Phase:
             if asked is not None:
                 asked.wait()
         except BaseException:  # as Ctrl-C: nobody will call __exit__
-            self.exit(failed=True)
+            self.exit()
             raise
         return self
 
     def __exit__(self, error: object = None, *_: object) -> None:
-        self.exit(failed=error is not None)
+        left = self.exit()
+        if left is not None and error is None:
+            left.ended.wait()
 
     def enter(self) -> Asked | None:
         """Begin without waiting for the answer. A phase of unknown volume is announced with its first byte."""
@@ -197,19 +207,16 @@ class Phase:
             operation = self._join(self._volume) if self._volume > 0 else None
         return operation.asked if operation is not None else None
 
-    def exit(self, failed: bool = False) -> None:
-        """End the phase; ranks wait for each other, unless one failed, which may never meet the others again."""
+    def exit(self) -> Left | None:
+        """End the phase, or this rank's part in it; where it speaks for others, what they are still at."""
         operation, self._operation, self._entered = self._operation, None, False
         if operation is not None and operation.process is here():
             try:
-                if self._ranks is not None and not failed:
-                    self._ranks.barrier()
-            except Exception as error:
-                _trouble(error)
-            try:
                 part(operation)
+                return operation.left
             except Exception as error:
                 _trouble(error)
+        return None
 
     @property
     def rate(self) -> float | None:
@@ -313,9 +320,9 @@ class Phase:
         """Begin together with the other ranks: nobody pays before the first of them has announced."""
         try:
             node = here().node(ranks)
-            total = ranks.allreduce(self._volume)
+            number, total = node.enter(self._volume)
             if node.bucket is not None:
-                self._operation = join_node(node, total, self._direction, self._targets)
+                self._operation = join_node(node, number, total, self._direction, self._targets)
             ranks.barrier()
         except Exception as error:
             _trouble(error)

@@ -4,6 +4,9 @@ The process that holds the link to the controller makes the segment and writes t
 Who pays adds to what is *promised* and goes on when as much has been *served*, so ranks are served in the order they
 came, a change of the rate reprices all of them, and one that dies waiting holds nobody up: its share passes by unused.
 The kernel takes the lock from a process that dies. When the maker dies, the rate runs out as it would anywhere.
+
+Who is in a phase shows it by another lock, on a byte of that phase behind the numbers: so the maker can see whether
+anybody is, and neither a count that a killed process leaves behind nor a meeting of all is needed.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable
-from fcntl import LOCK_EX, LOCK_UN, flock
+from fcntl import F_OFD_GETLK, F_OFD_SETLK, F_RDLCK, F_UNLCK, F_WRLCK, LOCK_EX, LOCK_UN, fcntl, flock
 from math import isnan
 from pathlib import Path
 
@@ -30,6 +33,7 @@ _HEAD = len(MAGIC)
 _NUMBERS = struct.Struct("<8d")  # rate, expiry, fallback, depth, promised, served, moved, at; a rate of NaN: unpaced
 _unpack, _pack = _NUMBERS.unpack_from, _NUMBERS.pack_into
 SIZE = _HEAD + _NUMBERS.size
+_BYTE_LOCK = struct.Struct("hhqqi4x")  # struct flock: kind, whence, start, length, pid
 
 
 class BadSegment(PenstockError):
@@ -126,6 +130,18 @@ class SharedBucket:
         """Pace this process no more; the others go on as before."""
         self._closed = True
 
+    def enter_phase(self, number: int) -> None:
+        """Show the others that this process is in a phase."""
+        self._byte_lock(F_OFD_SETLK, F_RDLCK, number)
+
+    def leave_phase(self, number: int) -> None:
+        """Be in it no more."""
+        self._byte_lock(F_OFD_SETLK, F_UNLCK, number)
+
+    def others_in_phase(self, number: int) -> bool:
+        """Whether any other process is."""
+        return self._byte_lock(F_OFD_GETLK, F_WRLCK, number) != F_UNLCK
+
     def acquire(self, amount: float) -> float:
         """Pay for so many bytes; the seconds this took."""
         if self._pay_at_once(amount):
@@ -219,6 +235,12 @@ class SharedBucket:
 
     def _write(self, *numbers: float) -> None:
         _pack(self._memory, _HEAD, *numbers)
+
+    def _byte_lock(self, command: int, kind: int, number: int) -> int:
+        # The kind that owns a lock by its open file: a process's other locks on the file do not touch it.
+        asked = _BYTE_LOCK.pack(kind, os.SEEK_SET, SIZE + number, 1, 0)
+        found: int = _BYTE_LOCK.unpack(fcntl(self._fd, command, asked))[0]
+        return found
 
     def _reopen(self) -> None:
         """In a forked child: an open file of its own, so that it and its parent shut each other out."""
