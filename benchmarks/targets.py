@@ -128,7 +128,7 @@ def _instants(site: Site, arrangement: Arrangement) -> int:
     count = demand.count[arrangement.option]
     peak = demand.bandwidth[arrangement.option] / count
     stripes = stripes_of(count, arrangement.places, peak, demand.limit, policy)
-    chains = chains_of(program, program.origin, watching=False)
+    chains = chains_of(program, program.origin, watching=False, losses=policy.losses)
     state = initial_stripe_state(program, stripes, program.origin)
     view, rates = stripes_view(stripes, policy, np.zeros(0)), np.zeros(int(np.diff(stripes.row).max()))
     decide, instants = first_class(policy), 1
