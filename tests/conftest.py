@@ -32,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reasons = {"slow": None if config.getoption("--slow") else "slow: give --slow to run it", "browser": no_browser()}
+    # Long ones first, so that no worker is left alone with one at the end.
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):

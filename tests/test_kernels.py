@@ -167,6 +167,7 @@ def one_after_the_other(scenario: Scenario, policy: Sharing) -> list[float]:
     return run.completion.tolist()  # type: ignore[no-any-return]
 
 
+@pytest.mark.long
 def test_every_kernel_does_what_its_python_says() -> None:
     called: set[str] = set()
     alone = Scenario.from_document(random_document(2))
@@ -235,6 +236,7 @@ for document in buffered:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_kernel_reaches_beyond_its_arrays(tmp_path: Path) -> None:
     """Compiled anew with every index checked: unchecked, a wrong one corrupts memory and shows up anywhere."""
     subprocess.run(

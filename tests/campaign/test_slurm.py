@@ -76,6 +76,7 @@ def place(folder, request="jobs=3,interface=lo"):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_job_killed_in_the_middle_loses_nothing_and_repeats_nothing(tmp_path, queue):
     campaign = small(workloads=MANY, plans=[{"sharing": ["fair-share", "fcfs"]}])
     folder, killed = tmp_path / "far", []

@@ -58,6 +58,7 @@ def offline(command: str) -> str:
     return command.replace("pip install", f"{sys.executable} -m pip install {kept_here}")
 
 
+@pytest.mark.long
 def test_a_reader_who_types_what_the_page_says_gets_a_policy(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     outputs = []

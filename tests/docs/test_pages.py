@@ -53,6 +53,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in FOLLOWED_ELSEWHERE and commands(page)])
 def test_every_command_on_a_page_runs(page: str, desk: Path) -> None:
     for title, text in blocks(page, "yaml"):

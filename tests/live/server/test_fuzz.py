@@ -174,7 +174,7 @@ print(json.dumps(count | {"grown": peak() - before}))
 
 
 @pytest.mark.slow
-@pytest.mark.timing
+@pytest.mark.long
 def test_a_million_bent_frames() -> None:
     """In a process of its own: beside thousands of tests, Python lets garbage grow to a quarter of what is alive."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
