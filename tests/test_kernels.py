@@ -167,6 +167,17 @@ def one_after_the_other(scenario: Scenario, policy: Sharing) -> list[float]:
     return run.completion.tolist()  # type: ignore[no-any-return]
 
 
+def test_linear_algebra_is_there_for_whoever_needs_it() -> None:
+    """Numba is loaded without it; in a new process, where nobody has loaded it before."""
+    code = (
+        "import numpy as np, numba, sys; from penstock import kernels; before = 'scipy.linalg' in sys.modules;"
+        "f = numba.njit('f8(f8[::1])')(lambda a: np.dot(a, a)); import scipy.linalg;"
+        "print(before, f(np.full(3, 2.0)), scipy.linalg.inv([[2.0]])[0, 0])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["False", "12.0", "0.5"], done.stderr
+
+
 @pytest.mark.long
 def test_every_kernel_does_what_its_python_says() -> None:
     called: set[str] = set()

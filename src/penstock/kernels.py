@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import os
 import re
 import shutil
@@ -35,6 +36,23 @@ _MONTH = 30 * 86400.0
 # Kernels work on arrays that others own, so they need no reference counts, which would cost ten times the work
 # itself (without them Numba refuses to compile an allocation, which keeps allocations out); and x / 0 is infinite.
 _OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+
+
+def _spare_scipy() -> None:
+    """Load Numba's array functions while SciPy's linear algebra seems missing.
+
+    They would load it at once if it is installed, which is a quarter of the time that a command takes to start. Code that
+    needs it, as np.dot in a compiled policy, gets it when that is compiled.
+    """
+    if "scipy.linalg" not in sys.modules:
+        sys.modules["scipy.linalg"] = None  # type: ignore[assignment] - how Python marks what must not be imported
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            del sys.modules["scipy.linalg"]
+
+
+_spare_scipy()
 
 
 def _fingerprint() -> str:

@@ -69,12 +69,12 @@ def test_nothing_heavy_is_imported(code):
 
 
 @pytest.mark.slow
-def test_drawing_is_imported_only_to_draw(folder):
+def test_a_run_imports_nothing_to_draw_nor_linear_algebra(folder):
     report = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
     code = f"{report}; sys.argv[1:] = ['simulate', 'jobs.yaml']; from penstock.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0
-    assert not {"matplotlib", "pyarrow"} & set(done.stderr.decode().split())
+    assert not {"matplotlib", "pyarrow", "scipy.linalg"} & set(done.stderr.decode().split())
 
 
 def without_the_powers_of_root(arguments):
