@@ -32,6 +32,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
 _MONTH = 30 * 86400.0
+# Parts that hold no kernels and that no part with kernels imports.
+WITHOUT_KERNELS = frozenset({"campaign", "cli", "client", "live", "report", "reproduce", "shadow"})
 
 # Kernels work on arrays that others own, so they need no reference counts, which would cost ten times the work
 # itself (without them Numba refuses to compile an allocation, which keeps allocations out); and x / 0 is infinite.
@@ -41,8 +43,8 @@ _OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 def _spare_scipy() -> None:
     """Load Numba's array functions while SciPy's linear algebra seems missing.
 
-    They would load it at once if it is installed, which is a quarter of the time that a command takes to start. Code that
-    needs it, as np.dot in a compiled policy, gets it when that is compiled.
+    They would load it at once if it is installed, a quarter of the time that a command takes to start. Code that needs
+    it, as np.dot in a compiled policy, gets it when that is compiled.
     """
     if "scipy.linalg" not in sys.modules:
         sys.modules["scipy.linalg"] = None  # type: ignore[assignment] - how Python marks what must not be imported
@@ -56,11 +58,14 @@ _spare_scipy()
 
 
 def _fingerprint() -> str:
-    """Changes whenever Numba, Python or any source file of the package changes."""
+    """Changes whenever Numba, Python or any source file changes that kernels may be made of."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(_PACKAGE.rglob("*.py")):
+        place = path.relative_to(_PACKAGE)
+        if place.parts[0] in WITHOUT_KERNELS:
+            continue
         stat = path.stat()
-        digest.update(f"{path.relative_to(_PACKAGE)} {stat.st_size} {stat.st_mtime_ns}".encode())
+        digest.update(f"{place} {stat.st_size} {stat.st_mtime_ns}".encode())
     return digest.hexdigest()[:16]
 
 
