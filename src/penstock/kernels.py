@@ -47,7 +47,7 @@ def _spare_scipy() -> None:
     it, as np.dot in a compiled policy, gets it when that is compiled.
     """
     if "scipy.linalg" not in sys.modules:
-        sys.modules["scipy.linalg"] = None  # type: ignore[assignment] - how Python marks what must not be imported
+        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # how Python marks what it must not import
         try:
             importlib.import_module("numba.np.arraymath")
         finally:
