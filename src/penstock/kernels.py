@@ -28,6 +28,8 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
+from penstock.recipe import recipe
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
@@ -38,6 +40,8 @@ WITHOUT_KERNELS = frozenset({"campaign", "cli", "client", "live", "report", "rep
 # Kernels work on arrays that others own, so they need no reference counts, which would cost ten times the work
 # itself (without them Numba refuses to compile an allocation, which keeps allocations out); and x / 0 is infinite.
 _OPTIONS: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+
+_built: dict[Any, Any] = {}  # policies by recipe and signature; forked processes have their parent's
 
 
 def _spare_scipy() -> None:
@@ -151,10 +155,25 @@ def kernel(signature: Any, **options: Any) -> Callable[[F], F]:
 
 def compile_policy(function: F, signature: Any) -> F:
     """As a kernel; if it allocates, with the memory management that this takes."""
-    try:
-        return kernel(signature)(function)
-    except (NumbaError, TypeError):
-        return kernel(signature, _nrt=True)(function)
+
+    def build() -> F:
+        try:
+            return kernel(signature)(function)
+        except (NumbaError, TypeError):
+            return kernel(signature, _nrt=True)(function)
+
+    return once(function, signature, build)
+
+
+def once(function: Any, signature: Any, build: Callable[[], F]) -> F:
+    """What `build` compiles of a function, or has compiled of one that would give the same."""
+    made_of = recipe(function)
+    if made_of is None:
+        return build()
+    if (made_of, signature) not in _built:
+        _built[made_of, signature] = build()
+    known: F = _built[made_of, signature]
+    return known
 
 
 def reason(error: Exception) -> str:

@@ -49,6 +49,13 @@ def deadly_once(view, rates):
         os.kill(os.getpid(), 9)
     rates[0] = view.limit[0]
 """
+COMPILED = """\
+from penstock.sharing import sharing
+
+@sharing("part")
+def part(view, rates):
+    rates[0] = PART * view.limit[0]
+"""
 
 
 def small(folder: Path | str = ".", **changes: Any) -> Campaign:
@@ -60,3 +67,9 @@ def with_policy(folder: Path, function: str, seeds: str = "1-3") -> Campaign:
     (folder / "own.py").write_text(POLICY)
     workload = SMALL["workloads"][0] | {"seeds": seeds}
     return small(folder, workloads=[workload], plans=["fair-share", f"own.py:{function}"])
+
+
+def with_compiled_policy(folder: Path, part: float = 1.0) -> Campaign:
+    """The small campaign with a policy of a user that is compiled beside fair-share."""
+    (folder / "part.py").write_text(COMPILED.replace("PART", str(part)))
+    return small(folder, plans=["fair-share", "part.py"])

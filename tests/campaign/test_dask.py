@@ -12,7 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaign.small import small, with_policy
+from campaign.small import small, with_compiled_policy, with_policy
+from penstock import kernels
 from penstock.campaign import chunks, elsewhere, far, feeding, read_results, run_campaign
 from penstock.campaign.dask import Dask
 from penstock.campaign.executor import Lost, executor
@@ -54,6 +55,26 @@ def test_results_are_those_of_this_machine(tmp_path, on):
     run_campaign(campaign, tmp_path / "here", workers=1)
     assert results(tmp_path / "far") == results(tmp_path / "here")
     assert run_campaign(campaign, tmp_path / "far", on="dask=nowhere:1").ran == 0  # nothing to do, nobody to ask
+
+
+def test_a_worker_compiles_a_policy_in_a_file_once_and_for_no_run(tmp_path, monkeypatch):
+    clock, build = [0.0], kernels.kernel
+
+    def takes_long(*signature, **options):
+        clock[0] += 100.0
+        return build(*signature, **options)
+
+    monkeypatch.setattr(kernels, "kernel", takes_long)
+    monkeypatch.setattr(far, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    for part in (1.0, 0.5):  # two campaigns with the same labels
+        campaign = with_compiled_policy(tmp_path, part)
+        monkeypatch.setattr(kernels, "_built", {})  # as in a process that has compiled nothing yet
+        clock[0] = 0.0
+        for unit in units(campaign, Keys(campaign), ()):
+            [rows], seconds = pickle.loads(far.far_perform(pickle.dumps((perform, (unit,))), far.identity()))
+            assert [row.error for row in rows] == [None, None]
+            assert seconds == 0.0
+        assert clock == [100.0]
 
 
 @pytest.mark.slow

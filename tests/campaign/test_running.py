@@ -11,10 +11,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from campaign.small import SMALL, small, with_policy
-from penstock import generate, simulate
+from campaign.small import SMALL, small, with_compiled_policy, with_policy
+from penstock import generate, kernels, simulate
 from penstock.campaign import merge, read_results, run_campaign, summarise
 from penstock.campaign.chunks import AHEAD, Chunk, Chunks
+from penstock.campaign.perform import perform
 from penstock.campaign.store import MOST_PARTS, Store
 from penstock.campaign.units import Keys, asked, units
 from penstock.errors import InvalidOption
@@ -126,6 +127,37 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path):
     report = run_campaign(campaign, tmp_path / "out", workers=2)
     assert (report.ran, report.failed) == (12, 0)
     assert (tmp_path / "mark").exists()
+
+
+def test_a_policy_in_a_file_is_compiled_before_workers_begin_and_never_again(tmp_path, monkeypatch):
+    campaign = with_compiled_policy(tmp_path)
+
+    def kernel(*signature, **options):
+        raise TypeError("compiled again")
+
+    monkeypatch.setattr(kernels, "kernel", kernel)
+    for workers in (1, 2):
+        report = run_campaign(campaign, tmp_path / f"out{workers}", workers=workers)
+        assert (report.ran, report.failed) == (12, 0)
+    assert results(tmp_path / "out1") == results(tmp_path / "out2")
+
+
+def first_unit(campaign):
+    return next(units(campaign, Keys(campaign), ()))
+
+
+def test_a_file_that_changes_under_way_gives_no_results(tmp_path):
+    before = first_unit(with_compiled_policy(tmp_path))
+    _, good = perform(before)
+    after = first_unit(with_compiled_policy(tmp_path, part=0.5))
+    fair_share, changed = perform(before)
+    assert (fair_share.error, changed.metrics) == (None, {})
+    assert changed.error.startswith("a file that the plan names has changed since the campaign began")
+    _, fresh = perform(after)
+    assert fresh.key != good.key == changed.key
+    assert fresh.metrics["makespan"] > good.metrics["makespan"]
+    (tmp_path / "part.py").unlink()
+    assert "there is no such file" in perform(before)[1].error
 
 
 def test_a_directory_of_another_campaign_is_refused(tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +14,11 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numba.core import event
 
-from penstock import Result, Scenario, compare, simulate
+from penstock import Result, Scenario, compare, kernels, simulate
+from penstock.buffers import buffer
+from penstock.errors import PolicyError
 from penstock.sharing import NAMES, View, find, policies, sharing
 from penstock.sharing.policy import Outlook
 from strategies import scenarios
@@ -172,6 +177,104 @@ def test_a_changed_file_is_read_anew(policy_file: Path) -> None:
         [2 * time if time is not None else None for time in before], rel=0.5
     )
     assert completions(simulate(crowd(), str(policy_file))) != before
+
+
+COMPILED = """
+from penstock.sharing import sharing
+
+PART = 1.0
+
+def alone(foresight, settings):
+    ASKED.append(len(ASKED))
+    return [len(ASKED)]
+
+ASKED = []
+
+@sharing("even", prepare=alone, slowness=1.0)
+def even(view, rates):
+    for row in range(rates.size):
+        rates[row] = PART * view.limit[row] / (view.limit.size * view.settings[0] * view.memory[0])
+"""
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of policies compiled by now; none was before."""
+    monkeypatch.setattr(kernels, "_built", {})
+    built, build = [], kernels.kernel
+
+    def noted(signature: Any, **options: Any) -> Any:
+        def compiled(function: Any) -> Any:
+            built.append(function.__name__)
+            return build(signature, **options)(function)
+
+        return compiled
+
+    monkeypatch.setattr(kernels, "kernel", noted)
+    return built
+
+
+def test_a_file_is_read_for_every_run_and_its_policy_compiled_once(tmp_path: Path, compilations: list[str]) -> None:
+    file = tmp_path / "even.py"
+    file.write_text(COMPILED)
+    one, other = simulate(crowd(), str(file)), simulate(crowd(), f"{file}:even")
+    slow = simulate(crowd(), f"{file}(slowness=2)")
+    assert one.makespan == other.makespan  # what `prepare` keeps in the file is as new
+    assert slow.makespan is not None and slow.makespan > 1.4 * (one.makespan or 0.0)
+    assert compilations == ["even"]
+
+
+def test_a_change_is_seen_whatever_its_time(
+    tmp_path: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where Python keeps copies of files, it takes one of the same size and second for the same."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "even.py"
+    file.write_text(COMPILED)
+    fast = simulate(crowd(), str(file)).makespan
+    stamp = file.stat()
+    file.write_text(COMPILED.replace("PART = 1.0", "PART = 0.5"))
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    slow = simulate(crowd(), str(file)).makespan
+    file.write_text(COMPILED)
+    assert slow is not None and slow > 1.4 * (fast or 0.0)
+    assert simulate(crowd(), str(file)).makespan == fast
+    assert compilations == ["even", "even"]
+
+
+def test_files_of_one_name_do_not_mix(tmp_path: Path) -> None:
+    files = [tmp_path / folder / "even.py" for folder in "ab"]
+    for file, part in zip(files, ("1.0", "0.5"), strict=True):
+        file.parent.mkdir()
+        file.write_text(COMPILED.replace("PART = 1.0", f"PART = {part}"))
+    fast, slow, again = (result.makespan for result in compare(crowd(), [str(files[place]) for place in (0, 1, 0)]))
+    assert fast == again != slow
+
+
+def test_a_function_compiled_by_numba_in_a_file_is_compiled_once(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(
+        "import numba\n\n@numba.njit\ndef own(view, rates):\n    rates[0] = min(view.limit[0], view.capacity)\n"
+    )
+    with event.install_recorder("numba:compile") as recorder:
+        one, other = (simulate(crowd(), f"{file}:own") for _ in range(2))
+    assert one.makespan == other.makespan
+    assert [what.data["dispatcher"].py_func.__name__ for _, what in recorder.buffer if what.is_start] == ["own"]
+
+
+def test_a_plain_function_is_compiled_once_for_all_runs_behind_a_buffer(compilations: list[str]) -> None:
+    runs = [buffer(crowd(), 3.0, strategy=find(own_fcfs)) for _ in range(2)]
+    assert runs[0].completion == runs[1].completion
+    assert compilations == ["own_fcfs"]
+
+
+def test_what_does_not_compile_is_refused_every_time() -> None:
+    def wrong(view: View, rates: np.ndarray) -> None:
+        rates[0] = "fast"
+
+    for _ in range(2):
+        with pytest.raises(PolicyError, match="does not compile"):
+            sharing("wrong")(wrong)
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str, text: str, points: str) -> None:

@@ -14,9 +14,8 @@ from socket import gethostname
 
 from penstock.campaign.canonical import digest
 from penstock.campaign.executor import Perform
-from penstock.campaign.plan import Plan
 from penstock.campaign.tasks import find_task
-from penstock.campaign.units import Unit
+from penstock.campaign.units import Run, Unit
 from penstock.campaign.versions import versions
 
 Identity = tuple[tuple[str, str], ...]
@@ -60,8 +59,8 @@ def far_perform(message: bytes, asker: Identity) -> bytes:
         if asker != identity():
             return pickle.dumps(_difference(asker))
         perform, units = pickle.loads(message)
-        for plan in {id(run.plan): run.plan for unit in units for run in unit.runs}.values():
-            _load(plan)
+        for run in {run.identity: run for unit in units for run in unit.runs}.values():
+            _load(run)
         begun = time.perf_counter()
         rows = [perform(unit) for unit in units]
         return pickle.dumps((rows, time.perf_counter() - begun))
@@ -77,10 +76,10 @@ def _difference(asker: Identity) -> str:
     return f"the worker on {gethostname()} has {found}; install the same on both, since results must be the same"
 
 
-def _load(plan: Plan) -> None:
+def _load(run: Run) -> None:
     """Load the kernels of a plan, or compile them, so that this counts for no run."""
-    if plan.label not in _loaded:
-        _loaded.add(plan.label)
+    if run.identity not in _loaded:
+        _loaded.add(run.identity)
         # A policy that cannot be found fails in each of its runs, which say so.
         with contextlib.suppress(Exception, SystemExit):
-            find_task(plan.task).check(plan.options)
+            find_task(run.plan.task).check(run.plan.options)

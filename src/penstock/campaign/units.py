@@ -20,10 +20,11 @@ MOST_RUNS = 16  # of a unit: enough for the making of a scenario to count for li
 
 
 class Run(NamedTuple):
-    """A plan to be carried out, and the key of its result."""
+    """A plan to be carried out, the key of its result, and what the plan was for this key: its files may change."""
 
     key: str
     plan: Plan
+    identity: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Keys:
         """Every plan with the key that its run on this scenario has."""
         made = self._sources[id(source)]
         for plan, identity in self._plans:
-            yield Run(digest(made, str(seed), identity, self._keep), plan)
+            yield Run(digest(made, str(seed), identity, self._keep), plan, identity)
 
 
 class Asked(NamedTuple):

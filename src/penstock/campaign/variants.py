@@ -1,7 +1,7 @@
 """Variants of a scenario, each a draw of its noise, under several policies: the same variants for everyone.
 
-Policies are found, and compiled, once, before the workers are forked; a name that each run had to look up again would
-compile a policy of the user's every time.
+Policies are found, and compiled, once, before the workers are forked, and so they need no name: one may be a function
+that somebody has just written.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def run_variants(
 def _units(policies: Sequence[Sharing], seeds: range, noise: float) -> Iterator[Unit]:
     source = Source("variants", None, {}, None, noise)
     plans = [Plan(policy.label, "simulate", Simulate(sharing=policy.label, bounds=False)) for policy in policies]
-    runs = [Run(str(column), plan) for column, plan in enumerate(plans)]
+    runs = [Run(str(column), plan, plan.identity) for column, plan in enumerate(plans)]
     for seed in seeds:
         for first in range(0, len(runs), MOST_RUNS):
             yield Unit(source, seed, tuple(runs[first : first + MOST_RUNS]), ())

@@ -10,7 +10,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
-from penstock.kernels import compile_policy, reason
+from penstock.kernels import compile_policy, once, reason
 from penstock.sharing.policy import Sharing
 from penstock.sharing.view import DECIDE, SAME, Floats, View
 
@@ -31,12 +31,17 @@ def ask(policy: Sharing, view: View, rates: Floats) -> None:
 def first_class(policy: Sharing) -> Any:
     """Its function in the form that kernels can call; a user's own Numba function gets our signature first."""
     decide: Any = policy.decide
-    if DECIDE not in getattr(decide, "nopython_signatures", [DECIDE]):
-        try:
-            decide.compile(DECIDE)
-        except (NumbaError, TypeError) as error:
-            raise does_not_compile(policy, error) from error
-    return decide
+    if DECIDE in getattr(decide, "nopython_signatures", [DECIDE]):
+        return decide
+
+    def build() -> Any:
+        decide.compile(DECIDE)
+        return decide
+
+    try:
+        return once(decide, DECIDE, build)
+    except (NumbaError, TypeError) as error:
+        raise does_not_compile(policy, error) from error
 
 
 def compiled(policy: Sharing) -> Any:
