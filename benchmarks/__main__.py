@@ -17,6 +17,7 @@ from rich.table import Table
 
 from benchmarks.buffers import sizing_rows, tier_rows
 from benchmarks.campaigns import campaign_rows
+from benchmarks.deciding import decision_rows
 from benchmarks.engine import engine_rows
 from benchmarks.growth import Growth, exponent, measure_growth
 from benchmarks.growth_plot import draw_growth, time_text
@@ -41,6 +42,7 @@ SUBJECTS = {
     "Burst buffers, time of the engine": tier_rows,
     "Campaigns, what the runner adds": campaign_rows,
     "Live, clients and controller": live_rows,
+    "Live, turns of the controller's core": decision_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

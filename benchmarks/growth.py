@@ -80,6 +80,7 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
 def _decision(policy: Sharing, size: int, limit: float, budget: float, rounds: int) -> float:
     """Seconds of one decision, the best of several rounds that take at least `budget` each."""
     states = _states(policy, size, limit)
+    _turns_take(policy, states, 1)  # the first call of all takes its time
     turns, spent = 1, _turns_take(policy, states, 1)
     while spent < budget:
         turns *= 2

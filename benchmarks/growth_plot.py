@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.growth import Growth
-from penstock.report.theme import COLOURS, FAINT, INK, theme
+from penstock.report.theme import FAINT, INK, look, theme
 
 _LABEL_GAP = 0.05  # of the axis: what two lines of text need
 
@@ -43,8 +43,9 @@ def time_text(seconds: float) -> str:
 
 
 def _draw_lines(panel: Any, sizes: list[int], lines: dict[str, list[float]]) -> None:
-    for colour, seconds in zip(COLOURS, lines.values(), strict=False):
-        panel.plot(sizes, seconds, color=colour, marker="o", markersize=3, linewidth=1.6)
+    for number, seconds in enumerate(lines.values()):
+        colour, marker = look(number)
+        panel.plot(sizes, seconds, color=colour, marker=marker, markevery=(1, 2), markersize=3.5, linewidth=1.6)
     panel.set_xscale("log", base=2)
     panel.set_yscale("log")
     panel.set_xticks(sizes, [f"{size:,}" for size in sizes])
@@ -71,14 +72,18 @@ def _label_ends(panel: Any, lines: dict[str, list[float]]) -> None:
     lowest, highest = np.log(panel.get_ylim())
     ends = [seconds[-1] for seconds in lines.values()]
     heights = _apart((np.log(ends) - lowest) / (highest - lowest))
-    for colour, name, end, height in zip(COLOURS, lines, ends, heights, strict=False):
+    for number, (name, end, height) in enumerate(zip(lines, ends, heights, strict=True)):
         place = {"xycoords": "axes fraction", "va": "center", "annotation_clip": False}
-        panel.annotate(f"{name}  {time_text(end)}", (1.02, height), color=colour, fontsize=8, **place)
+        panel.annotate(f"{name}  {time_text(end)}", (1.02, height), color=look(number)[0], fontsize=8, **place)
 
 
 def _apart(heights: np.ndarray) -> np.ndarray:
-    """The heights, pushed apart from the lowest up until no two are closer than a line of text."""
-    placed = heights.copy()
-    for before, after in pairwise(np.argsort(heights)):
+    """The heights, pushed apart from the lowest up until no two are closer than a line of text; down from the top."""
+    placed: np.ndarray = np.minimum(heights, 1.0)
+    order = np.argsort(heights)
+    for before, after in pairwise(order):
         placed[after] = max(placed[after], placed[before] + _LABEL_GAP)
+    placed[order[-1]] = min(placed[order[-1]], 1.0)
+    for after, before in pairwise(order[::-1]):
+        placed[before] = min(placed[before], placed[after] - _LABEL_GAP)
     return placed

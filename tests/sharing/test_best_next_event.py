@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from penstock.sharing.best_next_event import best_next_event
+from penstock.sharing.best_next_event import _best_completion, _binding, _height, best_next_event
 from penstock.sharing.view import Floats, View, empty_view, shut
 from reference import decide
 from reference.lp import best_min_yield
@@ -134,6 +134,37 @@ def test_the_order_of_rows_does_not_matter(moment: Moment, shuffle: Any) -> None
     one, permuted = decided(view), decided(other)
     u, v = next_event(view, one), next_event(other, permuted)
     assert min_yield(other, permuted, v) == pytest.approx(min_yield(view, one, u), rel=1e-9, abs=1e-9)
+
+
+def crowd(draw: np.random.Generator) -> View:
+    """Thirty transfers, with yields that are all the same, nearly so, or not at all."""
+    view = empty_view(30, np.zeros(0), np.zeros(0))
+    view = view._replace(now=100.0, capacity=1.0, end=draw.choice([110.0, 150.0, math.inf]))
+    view.application[:] = draw.permutation(30)
+    view.limit[:] = draw.choice([1.0, 0.3, 0.1]) * draw.uniform(draw.choice([0.5, 1.0]), 1.0, 30)
+    view.remaining[:] = view.limit * draw.uniform(1.0, draw.choice([1.1, 50.0]), 30)
+    view.release[:] = 100.0 - draw.uniform(draw.choice([5.0, 90.0]), 90.0, 30)
+    view.progress[:] = (100.0 - view.release) * draw.uniform(0.05, draw.choice([0.05, 0.051, 0.1, 1.0]), 30)
+    return view
+
+
+def best_of_all(view: View) -> float:
+    """The best minimum yield at any event, everyone looked at in full."""
+    everyone = view.limit.size
+    view.rows[:] = np.arange(everyone)
+    shown = shut(view)
+    found = [_best_completion(shown, everyone, k, -1.0)[0] for k in range(everyone)]
+    if view.end < math.inf:
+        found.append(_height(_binding(shown, everyone, -1, view.end - view.now), view.end - view.now))
+    return max(found)
+
+
+def test_nobody_is_passed_over_who_matters() -> None:
+    draw = np.random.default_rng(1)
+    for _ in range(300):
+        view = crowd(draw)
+        rates = decided(view)
+        assert min_yield(view, rates, next_event(view, rates)) == pytest.approx(best_of_all(view), rel=2e-9)
 
 
 def test_it_leaves_bandwidth_idle_where_that_is_best() -> None:

@@ -63,17 +63,22 @@ class Foresight(NamedTuple):
 
     def left(self) -> Floats:
         """For each operation, the seconds alone from its posting to the end of the application."""
-        left = np.empty_like(self.seconds)
-        for i, rest in enumerate(self.rest):
+        counts, both = np.diff(self.first), self.work + self.seconds
+        left: Floats = both - self.work + np.repeat(self.rest, counts)
+        # So it is of an application's only operation: a live controller knows one of each, and a thousand of them.
+        for i in np.flatnonzero(counts > 1):
             own = slice(self.first[i], self.first[i + 1])
-            both = self.work[own] + self.seconds[own]
-            left[own] = np.cumsum(both[::-1])[::-1] - self.work[own] + rest
+            left[own] = np.cumsum(both[own][::-1])[::-1] - self.work[own] + self.rest[i]
         return left
 
     def alone(self) -> Floats:
         """For each application, the seconds that it takes alone."""
-        both = self.work + self.seconds
-        return np.array([both[self.first[i] : self.first[i + 1]].sum() + rest for i, rest in enumerate(self.rest)])
+        counts, both = np.diff(self.first), self.work + self.seconds
+        own = np.zeros(counts.size)
+        own[counts == 1] = both[self.first[:-1][counts == 1]]
+        for i in np.flatnonzero(counts > 1):
+            own[i] = both[self.first[i] : self.first[i + 1]].sum()
+        return own + self.rest
 
     def known_starts(self, policy: str) -> Floats:
         """`start`, for a policy that cannot do without."""

@@ -37,21 +37,19 @@ def _in_blocks(foresight: Foresight) -> Ints:
     most, reached = counts.max(), _reached(foresight)
     # A block is a stack: who comes later here is served earlier, and the first closes the block.
     order = ranked(-counts, -foresight.mean_work)
-    block, height, owner = [], [], []
+    order = order[counts[order] > 0]
+    levels = np.flatnonzero(counts[order] == most)
+    block = [np.tile(np.arange(reached), levels.size)]
+    height = [np.repeat(levels, reached)]
     place = 0.0
-    for level, application in enumerate(order[counts[order] > 0]):
-        if counts[application] == most:
-            mine = np.arange(reached)
-        else:
-            mine = 1 + _going_round(place % (most - 1), counts[application], most - 1, reached - 1)
-            place += counts[application]
+    for level in np.flatnonzero(counts[order] < most):
+        count = counts[order[level]]
+        mine = 1 + _going_round(place % (most - 1), count, most - 1, reached - 1)
+        place += count
         block.append(mine)
         height.append(np.full(mine.size, level))
-        owner.append(np.full(mine.size, application))
-    if not owner:
-        return np.empty(0, np.int64)
-    served = np.lexsort([-np.concatenate(height), np.concatenate(block)])
-    return np.concatenate(owner)[served]
+    blocks, heights = np.concatenate(block), np.concatenate(height)
+    return order[heights[np.lexsort([-heights, blocks])]]
 
 
 def _reached(foresight: Foresight) -> int:

@@ -203,7 +203,7 @@ def announced(view: View) -> Foresight:
     count = view.limit.size
     seconds = view.remaining / view.limit
     return Foresight(
-        names=tuple(str(place) for place in view.application),
+        names=tuple(map(str, range(count))),
         start=view.posted,
         first=np.arange(count + 1),
         work=np.zeros(count),
