@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import time
@@ -33,6 +32,16 @@ except PenstockError as error:
     sys.exit(2)
 """
 NONCE = b"n" * 16
+PATIENCE = 30.0  # seconds: a busy machine may take long for anything
+
+
+def until(true: Callable[[], Any], seconds: float = PATIENCE) -> Any:
+    """What is true at last."""
+    deadline = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+    return found
 
 
 class Raw:
@@ -40,7 +49,7 @@ class Raw:
 
     def __init__(self, link: socket.socket) -> None:
         self.link = link
-        link.settimeout(5.0)
+        link.settimeout(PATIENCE)
         self._frames = wire.Frames(wire.MOST_FROM_CONTROLLER)
         self._inbox: list[Message] = []
 
@@ -49,10 +58,6 @@ class Raw:
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.connect(str(path))
         return cls(link)
-
-    @classmethod
-    def tls(cls, port: int, context: ssl.SSLContext) -> Raw:
-        return cls(context.wrap_socket(socket.create_connection(("127.0.0.1", port), 5.0), server_hostname="localhost"))
 
     def send(self, *messages: Message) -> None:
         self.link.sendall(b"".join(wire.frame(message) for message in messages))
@@ -99,17 +104,6 @@ class Raw:
         self.welcome = answer
         return self
 
-    def silent(self, seconds: float = 0.3) -> bool:
-        """Whether nothing comes for a while."""
-        self.link.settimeout(seconds)
-        try:
-            self.hear()
-            return False
-        except TimeoutError:
-            return True
-        finally:
-            self.link.settimeout(5.0)
-
     def close(self) -> None:
         self.link.close()
 
@@ -122,7 +116,7 @@ class Server:
         self.config = {
             "capacity": "1 GB/s",
             "machine_nodes": 10,
-            "lease": 2,
+            "lease": PATIENCE,  # clients here send no beats but those that a test is about
             "beat": 0.5,
             "socket": {"path": str(folder / "p.sock")},
             "journal": {"directory": str(folder / "journal")},
@@ -160,13 +154,6 @@ class Server:
         assert isinstance(answer, wire.Answer), answer
         return answer.body
 
-    def run_on(self, seconds: float = 5.0) -> None:
-        """Wait until leases of other controllers are over and rates are raised."""
-        deadline = time.monotonic() + seconds
-        while self.ask("status")["mode"] == "grace":
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
     def log(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
 
@@ -182,7 +169,7 @@ class Server:
     def wait(self) -> int:
         """Its exit code, once it has ended."""
         assert self.process is not None
-        code = self.process.wait(10)
+        code = self.process.wait(PATIENCE)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return code

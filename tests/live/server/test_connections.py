@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -16,7 +19,8 @@ from penstock.live import wire
 from penstock.live.core import records
 from penstock.live.core.steps import Input, Output, Send
 from penstock.live.server import shell as shell_module
-from penstock.live.server.protocol import frames_of
+from penstock.live.server.porch import Porch
+from penstock.live.server.protocol import Door, frames_of
 from penstock.live.server.unpaced import Mark
 from penstock.live.wire import (
     Ack,
@@ -177,6 +181,31 @@ def test_one_user_who_shows_nothing_shuts_nobody_out() -> None:
     assert [peer.transport.closed for peer in hog] == [True, False, False, True, True]
     gone = hog[0].transport.inbox[-1]
     assert isinstance(gone, Error) and gone.code == "quota" and "uid 1000" in gone.text
+
+
+def test_operators_of_this_host_get_in_where_nobody_else_does() -> None:
+    world = World(connections=2, unauthenticated=1)
+    for uid in (1000, 1001):
+        world.peer(uid)
+    assert Peer(world, uid=1002).transport.closed
+    assert kinds(world.peer(uid=0, role="admin").say(Admin(1, "server", {}))) == ["Answer"]
+    inside = Peer(world, uid=1003, door=Door("unix", admin=True)).admitted(role="admin")
+    assert kinds(inside.say(Admin(1, "server", {}))) == ["Answer"]
+
+
+def test_where_no_files_are_left_the_door_opens_again_later() -> None:
+    bound = Mock(spec=socket.socket)
+    bound.fileno.return_value = 7
+    bound.accept.side_effect = OSError(errno.EMFILE, "Too many open files")
+    world = World()
+    watch = PidLoop(world)
+    porch = Porch(world.shell, bound, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+    watch.readers[7]()  # type: ignore[operator]
+    assert watch.readers == {} and world.log.events("listening")[0]["problem"] == "too many open files"
+    world.loop.run(1.0)
+    assert list(watch.readers) == [7]
+    porch.close()
+    assert watch.readers == {}
 
 
 def test_a_failure_in_the_core_is_told_and_the_next_turn_comes(monkeypatch: pytest.MonkeyPatch) -> None:

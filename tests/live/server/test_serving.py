@@ -23,8 +23,9 @@ from penstock.live.server.errors import CannotServe
 from penstock.live.server.run import serve
 from penstock.live.server.unpaced import places
 from penstock.live.wire import Ack, Beat, Complete, Error, Notice, OpenOp, Post, Rate, Register, Registered, Resync
+from ports import free_port
 
-from .conftest import Raw, Server
+from .conftest import PATIENCE, Raw, Server, until
 
 Make = Callable[..., Server]
 
@@ -52,9 +53,7 @@ def test_register_post_rate_complete_kill_and_resume(server: Make) -> None:
     controller.kill()
     with pytest.raises(EOFError):
         client.hear()
-    began = time.monotonic()
     controller.start()
-    assert time.monotonic() - began < 20.0
     again = controller.client()
     assert again.welcome.epoch == 2
     op = OpenOp(1, 1e12, 6e8, "write", (), 1.0)
@@ -117,12 +116,6 @@ def test_what_is_no_socket_is_not_removed(server: Make) -> None:
     assert controller.path.read_text() == "precious"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def test_a_busy_port_is_told(server: Make) -> None:
     controller = server()
     with socket.socket() as busy:
@@ -154,7 +147,7 @@ def test_metrics_are_served_on_this_host(server: Make) -> None:
     controller = server(metrics_port=port)
     controller.start()
     client, _, _ = working(controller)
-    text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+    text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).read().decode()
     for line in (
         'penstock_capacity_bytes_per_second{resource="all"} 1e+09',
         "penstock_connections 1.0",
@@ -174,10 +167,7 @@ def test_the_log_is_reopened_and_tells_no_secrets(server: Make) -> None:
     log = controller.folder / "log"
     log.rename(controller.folder / "log.1")
     controller.process.send_signal(signal.SIGHUP)  # type: ignore[union-attr]
-    deadline = time.monotonic() + 5
-    while not log.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(log.exists)
     controller.ask("status")
     line = controller.events("command")[-1]
     assert (line["verb"], line["uid"], line["role"]) == ("status", os.getuid(), "admin")
@@ -185,7 +175,7 @@ def test_the_log_is_reopened_and_tells_no_secrets(server: Make) -> None:
 
 
 def test_the_death_of_a_client_is_noticed_at_once(server: Make) -> None:
-    controller = server(lease=8, beat=2)
+    controller = server(lease=4 * PATIENCE)
     controller.start()
     script = f"""
 import socket, sys, time
@@ -199,7 +189,7 @@ say(Auth(b"")); link.recv(1000)
 say(Register(1, "dies", 0, 1)); link.recv(1000)
 say(Post(2, 1, 1, 1e12)); link.recv(1000)
 print("posted", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "posted\n"
@@ -207,10 +197,7 @@ time.sleep(60)
     process.kill()
     process.wait()
     process.stdout.close()
-    deadline = time.monotonic() + 2.0
-    while controller.ask("status")["members"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not controller.ask("status")["members"])
 
 
 def test_a_full_disk_alarms_and_leases_go_on(server: Make) -> None:
@@ -227,7 +214,7 @@ def test_a_full_disk_alarms_and_leases_go_on(server: Make) -> None:
         other.send(Register(1, f"more{number}", 0, 1))
         others.append(other)
     beat = 2
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + PATIENCE
     while not controller.ask("server")["warnings"]:
         assert time.monotonic() < deadline
         client.send(Beat(beat, rate.epoch, rate.rev, 0.0))
@@ -240,10 +227,7 @@ def test_a_full_disk_alarms_and_leases_go_on(server: Make) -> None:
     client.send(Beat(beat, rate.epoch, rate.rev, 0.0))
     assert client.hear_a(Rate).anchor == beat
     resource.prlimit(controller.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    deadline = time.monotonic() + 5.0
-    while controller.ask("server")["warnings"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: not controller.ask("server")["warnings"])
     controller.kill()
     controller.start()
     assert controller.ask("status")["applications"] == 6
@@ -263,11 +247,7 @@ def test_who_was_let_go_while_the_disk_failed_stays_so_after_a_kill(server: Make
     op = OpenOp(1, 1e12, 6e8, "write", (), 1.0)
     again.send(Resync(5, known.app, known.member, rate.epoch, rate.rev, 1e18, 0.0, 3, op, "1"))
     assert again.hear_a(Rate).flags & wire.FREE
-    deadline = time.monotonic() + 10.0
-    while mark.exists() and time.monotonic() < deadline:
-        controller.ask("status")
-        time.sleep(0.01)
-    assert not mark.exists()
+    until(lambda: controller.ask("status") and not mark.exists())
     controller.kill()
     controller.start()
     assert controller.ask("status")["mode"] == "paused"
@@ -350,7 +330,7 @@ os.setgroups([]); os.setgid(1001); os.setuid(1001)
 frames = wire.Frames(1 << 20)
 def dial():
     global link
-    link = socket.socket(socket.AF_UNIX); link.settimeout(5); link.connect({str(controller.path)!r})
+    link = socket.socket(socket.AF_UNIX); link.settimeout({PATIENCE}); link.connect({str(controller.path)!r})
 def say(message):
     link.sendall(wire.frame(message))
     return wire.read_controller(next(iter(frames.feed(link.recv(70000)))))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.live.server.config import make_config
-from penstock.live.server.quotas import Allowance, Doorman, Quotas
+from penstock.live.server.quotas import SPARE, Allowance, Doorman, Quotas
 from penstock.live.tokens import Claims, InvalidKey, InvalidToken, make_token, read_key, read_token
 
 
@@ -56,11 +56,11 @@ def test_a_key_is_private_and_long_enough(tmp_path: Path) -> None:
 def test_connections_are_counted_and_given_back() -> None:
     door: Doorman[int] = Doorman(Quotas(connections=2, unauthenticated=1))
     assert door.may_connect(0.0, "a", "uid 1") is None
-    door.connected("uid 1", 1)
+    door.connected(0.0, "uid 1", 1)
     assert "being let in" in str(door.may_connect(0.0, "a", "uid 1"))
     assert door.admitted("uid 1", 1, 1000) is None
     assert door.may_connect(0.0, "a", "uid 1") is None
-    door.connected("uid 1", 2)
+    door.connected(0.0, "uid 1", 2)
     assert "2 connections" in str(door.may_connect(0.0, "a", "uid 1"))
     door.left("uid 1", 2, None, authenticated=False)
     door.left("uid 1", 1, 1000, authenticated=True)
@@ -71,7 +71,7 @@ def test_connections_are_counted_and_given_back() -> None:
 def test_one_user_cannot_take_all() -> None:
     door: Doorman[int] = Doorman(Quotas(connections_per_uid=1), exempt=frozenset({0}))
     for number in range(6):
-        door.connected("here", number)
+        door.connected(0.0, "here", number)
     assert door.admitted("here", 0, 1000) is None
     assert "user 1000" in str(door.admitted("here", 1, 1000))
     assert door.admitted("here", 2, 0) is None
@@ -83,11 +83,11 @@ def test_one_user_cannot_take_all() -> None:
 
 def test_whoever_crowds_the_door_gives_way_to_others_and_not_to_itself() -> None:
     door: Doorman[str] = Doorman(Quotas(unauthenticated=4))
-    assert [door.connected("uid 1", f"hog {number}") for number in range(4)] == [None] * 4
+    assert [door.connected(0.0, "uid 1", f"hog {number}") for number in range(4)] == [None] * 4
     assert "being let in" in str(door.may_connect(0.0, "a", "uid 1"))
     assert door.may_connect(0.0, "b", "uid 2") is None
-    assert door.connected("uid 2", "guest") == "hog 0"
-    assert door.connected("uid 3", "other") == "hog 1"
+    assert door.connected(0.0, "uid 2", "guest") == "hog 0"
+    assert door.connected(0.0, "uid 3", "other") == "hog 1"
     assert "being let in" in str(door.may_connect(0.0, "a", "uid 1"))
     assert door.unauthenticated == 4
     door.left("uid 1", "hog 0", None, authenticated=False)
@@ -98,6 +98,30 @@ def test_whoever_crowds_the_door_gives_way_to_others_and_not_to_itself() -> None
         door.left(peer, each, None, authenticated=False)
     door.left("uid 2", "guest", 2, authenticated=True)
     assert (door.connections, door.unauthenticated, len(door._strangers)) == (0, 0, 0)
+
+
+def test_whoever_has_stood_in_the_door_for_long_gives_way_to_its_like() -> None:
+    door: Doorman[str] = Doorman(Quotas(unauthenticated=2))
+    assert [door.connected(came, "10.0.0.7", f"idler {came}") for came in (0.0, 0.6)] == [None, None]
+    assert "being let in" in str(door.may_connect(0.9, "10.0.0.7", "10.0.0.7"))
+    assert door.may_connect(1.1, "10.0.0.7", "10.0.0.7") is None
+    assert door.connected(1.1, "10.0.0.7", "honest") == "idler 0.0"
+    assert "being let in" in str(door.may_connect(1.2, "10.0.0.7", "10.0.0.7"))
+    assert door.admitted("10.0.0.7", "honest", None) is None
+    assert (door.connections, door.unauthenticated) == (3, 1)
+
+
+def test_there_is_a_place_for_operators_when_there_is_none() -> None:
+    door: Doorman[int] = Doorman(Quotas(connections=3, unauthenticated=1))
+    for number, known in enumerate((True, True, False)):
+        door.connected(0.0, "uid 0", number)
+        if known:
+            assert door.admitted("uid 0", number, 0) is None
+    assert "3 connections" in str(door.may_connect(0.0, "a", "uid 0"))
+    for number in range(SPARE):
+        assert door.may_connect(0.0, "a", "uid 0", operator=True) is None
+        door.connected(0.0, "uid 0", 3 + number)
+    assert "3 connections" in str(door.may_connect(0.0, "a", "uid 0", operator=True))
 
 
 def test_bad_frames_shut_an_address_out_for_a_minute() -> None:

@@ -6,11 +6,12 @@ comes back with what it has in force. It moves no bytes.
 
 from __future__ import annotations
 
-import socket
 import time
 from typing import TYPE_CHECKING
 
 from penstock.live import wire
+from penstock.live.loadtest.ways import Link
+from penstock.live.tokens import Token, proof
 from penstock.live.wire import (
     Ack,
     Auth,
@@ -36,10 +37,7 @@ if TYPE_CHECKING:
     from penstock.live.loadtest.crowd import Crowd
 
 VOLUME = 1e15  # bytes of an operation: it ends when we say so, not because it is done
-CONNECT_LIMIT = 10.0  # seconds
-_HELLO = wire.frame(Hello(1, wire.VERSION, "client", "penstock-loadtest", bytes(16), 0, "peer"))
-_AUTH = wire.frame(Auth(b""))
-_AT_A_TIME = 4096
+NONCE = bytes(16)
 
 
 class Client:
@@ -49,6 +47,8 @@ class Client:
         "_crowd",
         "_frames",
         "_link",
+        "_said_hello",
+        "_token",
         "_welcome",
         "app",
         "due",
@@ -61,10 +61,10 @@ class Client:
         "rev",
     )
 
-    def __init__(self, crowd: Crowd, job: str) -> None:
-        self._crowd, self.job = crowd, job
-        self._link: socket.socket | None = None
-        self._welcome = False  # before that nothing but the handshake may be said
+    def __init__(self, crowd: Crowd, job: str, token: Token | None = None) -> None:
+        self._crowd, self.job, self._token = crowd, job, token
+        self._link: Link | None = None
+        self._said_hello = self._welcome = False  # before that nothing but the handshake may be said
         self.app = self.op = self.epoch = self.rev = self.hb = 0
         self.posted: float | None = None  # when, while the answer to a Post is awaited
         self.rate = -1.0  # of the operation that is open; below 0: not answered, or none is open
@@ -78,17 +78,10 @@ class Client:
     def dial(self) -> None:
         """Connect, and say hello; OSError if nobody listens."""
         self.hang_up()
-        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            link.settimeout(CONNECT_LIMIT)  # only a queue that is full takes time
-            link.connect(self._crowd.path)
-        except OSError:
-            link.close()
-            raise
-        link.setblocking(False)
-        self._link, self._frames, self._welcome = link, Frames(wire.MOST_FROM_CONTROLLER), False
-        self._crowd.loop.add_reader(link.fileno(), self._ready)
-        self._put(_HELLO)
+        self._link, self._frames = Link(self._crowd.way), Frames(wire.MOST_FROM_CONTROLLER)
+        self._said_hello = self._welcome = False
+        self._crowd.loop.add_reader(self._link.fileno(), self._ready)
+        self._greet()
 
     def hang_up(self) -> None:
         """Close the connection without a word."""
@@ -125,11 +118,13 @@ class Client:
     def _ready(self) -> None:
         assert self._link is not None
         try:
-            data = self._link.recv(_AT_A_TIME)
-        except BlockingIOError:
-            return
+            if not self._said_hello and not self._greet():
+                return
+            data = self._link.receive()
         except OSError:
             data = b""
+        if data is None:
+            return
         if not data:
             self.hang_up()
             self._crowd.lost(self)
@@ -140,11 +135,20 @@ class Client:
         except BadFrame:
             self._crowd.fail("what listens there is no controller")
 
+    def _greet(self) -> bool:
+        """Say hello, once something can be said; whether it was."""
+        assert self._link is not None
+        if self._link.agreed():
+            self._said_hello = True
+            kind, claims = ("peer", b"") if self._token is None else ("hmac", self._token.claims)
+            self._send(Hello(1, wire.VERSION, "client", "penstock-loadtest", NONCE, 0, kind, claims))
+        return self._said_hello
+
     def _heard(self, message: Message) -> None:
         if isinstance(message, Rate):
             self._told(message)
         elif isinstance(message, Challenge):
-            self._put(_AUTH)
+            self._send(Auth(b"" if self._token is None else proof(self._token.secret, b"client", NONCE, message.nonce)))
         elif isinstance(message, Welcome):
             self._crowd.lease, self._crowd.every = message.lease, message.beat
             self._introduce()
@@ -184,16 +188,9 @@ class Client:
             self.posted = None
 
     def _send(self, message: Message) -> None:
-        self._put(wire.frame(message))
-
-    def _put(self, data: bytes) -> None:
         if self._link is None:
             return
-        try:
-            self._link.send(data, socket.MSG_NOSIGNAL)
-        except BlockingIOError:
-            self._crowd.fail("the controller does not read what clients send")
-        except OSError:
-            pass  # the end of the connection is read next
-        else:
+        if self._link.send(wire.frame(message)):
             self._crowd.frames += 1
+        else:
+            self._crowd.fail("the controller does not read what clients send")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -11,19 +12,23 @@ from functools import partial
 from penstock.live import wire
 from penstock.live.loadtest.client import Client
 from penstock.live.loadtest.errors import LoadTestFailed
+from penstock.live.loadtest.ways import KID, Way
+from penstock.live.tokens import Claims, Token, make_token
 
 AT_ONCE = 200  # clients that are on their way in: fewer than a controller lets wait
 PATIENCE = 120.0  # seconds for anything that takes a few
+VALID = 86_400.0  # seconds for which that holds
 _LOOK = 0.005  # seconds between looks at who is to beat
 
 
 class Crowd:
     """All clients of a load test."""
 
-    def __init__(self, path: str, count: int, name: str) -> None:
-        self.path = path
+    def __init__(self, way: Way, count: int, name: str) -> None:
+        self.way = way
         self.loop = asyncio.get_running_loop()
-        self.clients = [Client(self, f"{name}-{number}") for number in range(count)]
+        jobs = [f"{name}-{number}" for number in range(count)]
+        self.clients = [Client(self, job, _token(way.key, job) if way.key else None) for job in jobs]
         self.lease, self.every = 8.0, 2.0  # as the controller says when it lets one in
         self.frames = 0  # sent
         self.waits: list[float] = []  # from Post to the first rate above 0
@@ -140,7 +145,7 @@ class Crowd:
         try:
             self._outside.popleft().dial()
         except OSError as error:
-            self.fail(f"a client cannot connect to {self.path} ({(error.strerror or str(error)).lower()})")
+            self.fail(f"a client cannot connect to {self.way.place} ({(error.strerror or str(error)).lower()})")
 
     async def _beat(self) -> None:
         """Beats of all clients when they are due, which in each line they are in the order in which they spoke."""
@@ -152,6 +157,10 @@ class Crowd:
                     if client.due == due:
                         client.beat()
             await asyncio.sleep(_LOOK)
+
+
+def _token(key: bytes, job: str) -> Token:
+    return make_token(key, Claims(job, os.getuid(), 1, time.time() + VALID, KID))
 
 
 def _answered(clients: Sequence[Client]) -> bool:

@@ -1,18 +1,19 @@
 """What any server in this language would take: one that sends back what it gets, under the same traffic.
 
-`python -m penstock.live.loadtest.echo PATH` is that server.
+`python -m penstock.live.loadtest.echo TRANSPORT PLACE [FOLDER]` is that server; FOLDER has its certificate.
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
+import ssl
 import sys
 import time
 from pathlib import Path
 
 from penstock.live.loadtest.loops import run
 from penstock.live.loadtest.processes import Child, cpu_seconds
+from penstock.live.loadtest.ways import HOST, Link, Way
 from penstock.live.wire import Post, frame
 
 _WORD = frame(Post(2, 1000, 1000, 1e15))
@@ -30,15 +31,18 @@ class Echo(asyncio.Protocol):
         self._transport.write(data)  # type: ignore[attr-defined]
 
 
-async def echo_cost(folder: Path, clients: int, rate: float, seconds: float) -> float:
-    """Processor seconds of an echo server for each word, with so many clients that say `rate` words a second."""
-    path = str(folder / "echo")
-    with Child("penstock.live.loadtest.echo", path) as server:
+async def echo_cost(way: Way, folder: Path, clients: int, rate: float, seconds: float) -> float:
+    """Processor seconds of an echo server for each word, with so many clients that say `rate` words a second.
+
+    They reach it as they reach the controller.
+    """
+    way = way.for_another(folder / "echo")
+    with Child("penstock.live.loadtest.echo", way.transport, way.path or str(way.port), str(folder)) as server:
         await asyncio.to_thread(server.ready)
-        links = [_connected(path) for _ in range(clients)]
+        links = [await _connected(way) for _ in range(clients)]
         loop = asyncio.get_running_loop()
         for link in links:
-            loop.add_reader(link.fileno(), link.recv, 4096)
+            loop.add_reader(link.fileno(), link.receive)
         try:
             before = cpu_seconds(server.pid)
             words = await _stream(links, rate, seconds)
@@ -49,7 +53,7 @@ async def echo_cost(folder: Path, clients: int, rate: float, seconds: float) -> 
                 link.close()
 
 
-async def _stream(links: list[socket.socket], rate: float, seconds: float) -> int:
+async def _stream(links: list[Link], rate: float, seconds: float) -> int:
     began, sent = time.perf_counter(), 0
     while (passed := time.perf_counter() - began) < seconds:
         while sent < passed * rate:
@@ -59,18 +63,32 @@ async def _stream(links: list[socket.socket], rate: float, seconds: float) -> in
     return sent
 
 
-def _connected(path: str) -> socket.socket:
-    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    link.connect(path)
-    link.setblocking(False)
+async def _connected(way: Way) -> Link:
+    link = Link(way)
+    while not link.agreed():
+        await asyncio.sleep(0)  # the clients of the controller have to beat meanwhile
     return link
 
 
-async def _serve(path: str) -> None:
-    server = await asyncio.get_running_loop().create_unix_server(Echo, path, backlog=4096)
+async def _serve(transport: str, place: str, folder: str) -> None:
+    loop = asyncio.get_running_loop()
+    server: asyncio.AbstractServer
+    if transport == "unix":
+        server = await loop.create_unix_server(Echo, place, backlog=4096)
+    else:
+        way = Way(transport, port=int(place), papers=Path(folder))
+        server = await loop.create_server(Echo, HOST, way.port, backlog=4096, ssl=_tls(way))
     print("ready", flush=True)
     await server.serve_forever()
 
 
+def _tls(way: Way) -> ssl.SSLContext | None:
+    if way.transport != "tcp":
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(way.certificate, way.certificate_key)
+    return context
+
+
 if __name__ == "__main__":
-    run(_serve(sys.argv[1]))
+    run(_serve(*sys.argv[1:]))

@@ -13,7 +13,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from penstock.live.loadtest.errors import LoadTestFailed
+from penstock.live.loadtest.ways import HOST, KID, Way, free_port
 
+PATIENCE = 120.0  # seconds to be let in: where that takes long, the test says how long
 _CPU_CLOCK = 2  # of all threads together, in the number that the kernel gives to the clock of a process
 
 
@@ -66,23 +68,43 @@ class Child:
             self._process = None
 
 
-def controller(folder: Path, clients: int) -> Child:
-    """A controller of its own, with room for so many clients; its socket is `socket` in the folder."""
+def way_in(folder: Path, transport: str) -> Way:
+    """How clients reach the controller of a folder, with all the papers that it takes."""
+    if transport == "unix":
+        return Way(transport, str(_socket_in(folder)))
+    way = Way(transport, port=free_port(), papers=folder, key=os.urandom(32).hex().encode())
+    way.make_papers()
+    return way
+
+
+def controller(folder: Path, clients: int, way: Way) -> Child:
+    """A controller of its own, with room for so many clients."""
     config: dict[str, Any] = {
         "capacity": "1 TB/s",
         "machine_nodes": clients,
-        "socket": {"path": str(socket_in(folder))},
+        "socket": {"path": str(_socket_in(folder))},
         "journal": {"directory": str(folder / "journal")},
-        "quotas": {"connections": clients + 100},
+        "quotas": {"connections": clients + 100, "authenticate_seconds": PATIENCE},
         "log": {"file": str(folder / "log"), "level": "warning"},
     }
+    if way.transport != "unix":
+        config |= _tcp(folder, way)
     file = folder / "controller.yaml"
     file.write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML, too
     return Child("penstock", "serve", "--json", "--config", str(file))
 
 
-def socket_in(folder: Path) -> Path:
-    """Where the controller of a folder listens."""
+def _tcp(folder: Path, way: Way) -> dict[str, Any]:
+    """What the configuration says about clients that come over TCP."""
+    key = folder / "site.key"
+    key.touch(0o600)
+    key.write_bytes(way.key)
+    shown = {"certificate": str(way.certificate), "key": str(way.certificate_key)}
+    tcp = {"listen": f"{HOST}:{way.port}", **({"plain": True} if way.transport == "tcp-plain" else shown)}
+    return {"tcp": tcp, "auth": ["peer", "hmac"], "keys": {KID: str(key)}}
+
+
+def _socket_in(folder: Path) -> Path:
     return folder / "socket"
 
 

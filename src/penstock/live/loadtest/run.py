@@ -28,7 +28,8 @@ from penstock.live.loadtest.crowd import Crowd
 from penstock.live.loadtest.echo import echo_cost
 from penstock.live.loadtest.errors import LoadTestFailed
 from penstock.live.loadtest.loops import run
-from penstock.live.loadtest.processes import Child, controller, cpu_seconds, memory, socket_in
+from penstock.live.loadtest.processes import Child, controller, cpu_seconds, memory, way_in
+from penstock.live.loadtest.ways import TRANSPORTS, Way
 
 MOST_EACH = 20.0  # words a second of one client, well below what a controller hears from one
 ECHO_SECONDS = 5.0  # at most
@@ -39,12 +40,16 @@ AGAIN = 0.01  # seconds between two tries to reach a controller that is starting
 
 @dataclass(frozen=True)
 class Load:
-    """So many clients, so many of them active, together `rate` posts and completions a second for so long."""
+    """So many clients, so many of them active, together `rate` posts and completions a second for so long.
+
+    `transport` is what they connect by: `unix`, `tcp` (with TLS) or `tcp-plain`, as in addresses.
+    """
 
     clients: int
     active: int
     seconds: float
     rate: float = 1000.0
+    transport: str = "unix"
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class Figures:
     rss_mb: float
     restart_seconds: float | None
     echo_ratio: float
+    transport: str
 
 
 @dataclass(frozen=True)
@@ -84,11 +90,12 @@ def load_test(load: Load, place: Place | None = None, say: Callable[[str], None]
         if place is not None:
             with Line(place) as line:
                 pid = int(line.ask("server")["pid"])
-            return run(_measure(load, folder, place.path, pid, None, say))
+            return run(_measure(load, folder, Way("unix", place.path), pid, None, say))
         say("starting a controller")
-        with controller(folder, load.clients) as child:
+        way = way_in(folder, load.transport)
+        with controller(folder, load.clients, way) as child:
             child.ready()
-            return run(_measure(load, folder, str(socket_in(folder)), child.pid, child, say))
+            return run(_measure(load, folder, way, child.pid, child, say))
 
 
 def _check(load: Load, place: Place | None) -> None:
@@ -103,8 +110,13 @@ def _check(load: Load, place: Place | None) -> None:
             f"{load.rate:g} events/s are too many for {load.active:,} active clients, each of which is heard "
             f"{MOST_EACH:g} times a second; have more active, or a lower rate"
         )
-    if place is not None and not place.path:
-        raise LoadTestFailed("the load test speaks to a UNIX socket; run it on the controller's host")
+    if load.transport not in TRANSPORTS:
+        raise LoadTestFailed(f"the transport is {load.transport!r}; accepted: {', '.join(TRANSPORTS)}")
+    if place is not None and (not place.path or load.transport != "unix"):
+        raise LoadTestFailed(
+            "the load test speaks to a running controller by its UNIX socket; run it on the controller's host, "
+            "or have it start a controller of its own"
+        )
 
 
 def _allow_files(load: Load) -> None:
@@ -121,9 +133,9 @@ def _allow_files(load: Load) -> None:
 
 
 async def _measure(
-    load: Load, folder: Path, path: str, pid: int, child: Child | None, say: Callable[[str], None]
+    load: Load, folder: Path, way: Way, pid: int, child: Child | None, say: Callable[[str], None]
 ) -> Figures:
-    crowd = Crowd(path, load.clients, f"loadtest-{os.getpid()}")
+    crowd = Crowd(way, load.clients, f"loadtest-{os.getpid()}")
     gc.disable()  # pauses of this process would count as the controller's
     try:
         say(f"registering {load.clients:,} clients")
@@ -133,7 +145,7 @@ async def _measure(
         say(f"{load.rate:g} events/s of {load.active:,} active clients for {load.seconds:g} s")
         work = await _work(crowd, load, pid)
         say("the same traffic with an echo server")
-        echo = await echo_cost(folder, load.active, work.frames / work.seconds, min(load.seconds, ECHO_SECONDS))
+        echo = await echo_cost(way, folder, load.active, work.frames / work.seconds, min(load.seconds, ECHO_SECONDS))
         restart = await _restart(crowd, load, child, say) if child is not None else None
     finally:
         gc.enable()
@@ -148,6 +160,7 @@ async def _measure(
         rss_mb=work.memory,
         restart_seconds=restart,
         echo_ratio=work.cpu / work.frames / echo,
+        transport=load.transport,
     )
 
 

@@ -56,6 +56,14 @@ class House:
     hook_uids: Collection[int] = ()
     wall: Callable[[], float] = time.time
 
+    def is_chief(self, peer: Peer) -> bool:
+        """Whether it is root, our own user, or whoever has a certificate."""
+        return peer.uid in (0, self.own_uid) or peer.certificate is not None
+
+    def is_operator(self, peer: Peer) -> bool:
+        """Whether it may give orders."""
+        return self.is_chief(peer) or peer.admin_socket or self.admin_group in peer.groups
+
 
 @dataclass(frozen=True)
 class Say:
@@ -171,11 +179,9 @@ class Handshake:
         if peer.uid is None and hello.role == "client":
             return _refuse("auth", "a certificate is for operators; jobs show a token or a MUNGE credential")
         uid = -1 if peer.uid is None else peer.uid
-        chief = uid in (0, house.own_uid) or peer.certificate is not None
-        operator = chief or peer.admin_socket or house.admin_group in peer.groups
-        if hello.role == "admin" and not operator:
+        if hello.role == "admin" and not house.is_operator(peer):
             return _refuse("forbidden", "operators are root, the controller's user, and the group of operators")
-        if hello.role == "hook" and not (chief or uid in house.hook_uids):
+        if hello.role == "hook" and not (house.is_chief(peer) or uid in house.hook_uids):
             return _refuse("forbidden", "hooks are run by root or the batch system's user")
         return Identity("peer", uid, hello.role, None, peer.pid)
 

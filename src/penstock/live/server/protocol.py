@@ -11,7 +11,7 @@ import socket
 import ssl
 import struct
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -55,6 +55,7 @@ class Connection(asyncio.BufferedProtocol):
         self._queued = 0
         self._unsent: Rate | None = None
         self._stuck = self._silenced = self._closing = self._counted = False
+        self.met = False  # whether there is somebody to talk to; with TLS, only once it is agreed on
         self._timer: asyncio.TimerHandle | None = None
         self._wait: asyncio.TimerHandle | None = None
         self._decoding: asyncio.Task[None] | None = None
@@ -63,23 +64,36 @@ class Connection(asyncio.BufferedProtocol):
         self.member: tuple[int, int] | None = None  # application and number of whom it speaks for
         self.rate = (0, 0.0)  # operation and bytes/s of the last Rate
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody is there."""
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=HIGH_WATER)
-        shell = self._shell
-        self.peer = peer_of(transport, self._door)
-        self._handshake = Handshake(shell.house, self.peer)
-        host = self.peer.uid is None
-        if refused := shell.doorman.may_connect(shell.loop.time(), self.peer.address, self.peer.owner, host):
+    def knock(self, peer: Peer, transport: asyncio.BaseTransport) -> Refuse | None:
+        """Somebody wants to come in, and is counted from now on, for as long as may take; or why not."""
+        self.peer, self._transport = peer, cast(asyncio.Transport, transport)
+        shell, now = self._shell, self._shell.loop.time()
+        host, operator = peer.uid is None, shell.house.is_operator(peer)
+        if refused := shell.doorman.may_connect(now, peer.address, peer.owner, host, operator):
             text, seconds = refused
-            self.refuse(Error(0, "quota", text, fatal=True, retry_after=seconds))
-            return
-        if (displaced := shell.doorman.connected(self.peer.owner, self)) is not None:
-            text = f"{self.peer.owner} came, and nobody has more connections in the door than {displaced.peer.owner}"
+            return Refuse(Error(0, "quota", text, fatal=True, retry_after=seconds))
+        if (displaced := shell.doorman.connected(now, peer.owner, self)) is not None:
+            text = f"{peer.owner} came, and nobody has more connections in the door than {displaced.peer.owner}"
             displaced.refuse(Error(0, "quota", text, fatal=True, retry_after=CROWD_PASSES))
         self._counted = True
         self._timer = shell.loop.call_later(shell.quotas.authenticate_seconds, self._too_slow)
+        return None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Somebody is there; whoever comes with TLS has knocked before."""
+        self.met = True
+        refused = None
+        if self._counted:
+            self.peer = replace(self.peer, certificate=_certificate(transport))
+            self._transport = cast(asyncio.Transport, transport)
+        else:
+            refused = self.knock(peer_of(transport, self._door), transport)
+        self._transport.set_write_buffer_limits(high=HIGH_WATER)
+        self._handshake = Handshake(self._shell.house, self.peer)
+        if refused is not None:
+            self._refuse(refused)
+        elif self._closing:  # it was sent away while it was about to come in
+            self._transport.abort()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Room for what arrives, so that never more than one frame is held."""

@@ -12,6 +12,8 @@ C = TypeVar("C")
 FORGET_BAD = 60.0  # seconds in which bad frames count, and for which their sender is refused then
 HOST_OF_MANY = 30  # times as many bad frames are borne from another host as from one process of this one
 CROWD_PASSES = 2.0  # seconds after which one that met a crowd at the door may come again
+LONG_ENOUGH = 1.0  # seconds in which whoever means it has shown who they are, even in a crowd
+SPARE = 50  # connections above the limits, for operators of this host
 
 
 @dataclass(frozen=True)
@@ -32,39 +34,45 @@ class Doorman(Generic[C]):
 
     Whoever has not shown who they are is a stranger. There is room for some; when it is full, the peer with the most of
     them gives one up for a newcomer from elsewhere, so that no user and no host can stand in the door for all others.
+    One that has stood there for long gives way also to its like: many users come from one host. Operators of this host
+    find a place when there is none for anybody else.
     """
 
     def __init__(self, quotas: Quotas, exempt: frozenset[int] = frozenset()) -> None:
         self._quotas, self._exempt = quotas, exempt
         self.connections = 0
         self.unauthenticated = 0
-        self._strangers: defaultdict[str, dict[C, None]] = defaultdict(dict)  # of each peer, the oldest first
+        self._strangers: dict[str, dict[C, float]] = {}  # of each peer, the oldest first, with when they came
         self._by_uid: Counter[int] = Counter()
         self._bad: defaultdict[str, deque[float]] = defaultdict(deque)
 
-    def may_connect(self, now: float, address: str, peer: str, host: bool = False) -> tuple[str, float] | None:
+    def may_connect(
+        self, now: float, address: str, peer: str, host: bool = False, operator: bool = False
+    ) -> tuple[str, float] | None:
         """Why a new connection is refused, and for how many seconds; None: it is not.
 
         `peer` is its user or, with `host`, another host, whose address many users and jobs have in common.
         """
-        if self.connections >= self._quotas.connections:
+        spare = SPARE if operator else 0
+        if self.connections >= self._quotas.connections + spare:
             return f"this controller takes {self._quotas.connections:,} connections", FORGET_BAD
-        if self._full and self._crowd(peer) is None:
+        crowded = self.unauthenticated >= self._quotas.unauthenticated + spare
+        if crowded and self._gives_way(now, peer) is None:
             return "too many connections are being let in at this moment", CROWD_PASSES
         most = self._quotas.bad_frames * (HOST_OF_MANY if host else 1)
         if address in self._bad and len(self._recent(now, address)) >= most:
             return f"{most} frames from {address} were bad; wait a minute", FORGET_BAD
         return None
 
-    def connected(self, peer: str, connection: C) -> C | None:
+    def connected(self, now: float, peer: str, connection: C) -> C | None:
         """A connection is there, of nobody knows whom; the one that has to go for it, if any."""
         displaced = None
-        if self._full and (crowd := self._crowd(peer)) is not None:
-            displaced = next(iter(self._strangers[crowd]))
-            self._no_stranger(crowd, displaced)
+        if self.unauthenticated >= self._quotas.unauthenticated and (found := self._gives_way(now, peer)):
+            self._no_stranger(*found)
+            displaced = found[1]
         self.connections += 1
         self.unauthenticated += 1
-        self._strangers[peer][connection] = None
+        self._strangers.setdefault(peer, {})[connection] = now
         return displaced
 
     def admitted(self, peer: str, connection: C, uid: int | None) -> str | None:
@@ -89,23 +97,26 @@ class Doorman(Generic[C]):
             self._bad = defaultdict(deque, {at: times for at in list(self._bad) if (times := self._recent(now, at))})
         self._recent(now, address).append(now)
 
-    @property
-    def _full(self) -> bool:
-        return self.unauthenticated >= self._quotas.unauthenticated
-
-    def _crowd(self, peer: str) -> str | None:
-        """Who has the most strangers at the door, if that is more than `peer` has."""
-        most = max(self._strangers, key=lambda each: len(self._strangers[each]), default=peer)
-        own = len(self._strangers[peer]) if peer in self._strangers else 0
-        return most if most != peer and len(self._strangers[most]) > own else None
+    def _gives_way(self, now: float, peer: str) -> tuple[str, C] | None:
+        """The stranger that has to go for a newcomer of `peer`, and whose it is; None: they are all as good."""
+        own = self._strangers.get(peer, {})
+        crowd, most = max(self._strangers.items(), key=lambda each: len(each[1]), default=(peer, own))
+        if len(most) > len(own):
+            return crowd, next(iter(most))
+        if own:
+            oldest, came = next(iter(own.items()))
+            if now >= came + LONG_ENOUGH:
+                return peer, oldest
+        return None
 
     def _no_stranger(self, peer: str, connection: C) -> None:
         """It is known, or gone, or has to go."""
-        if connection in self._strangers[peer]:
-            del self._strangers[peer][connection]
+        own = self._strangers.get(peer, {})
+        if connection in own:
+            del own[connection]
             self.unauthenticated -= 1
-        if not self._strangers[peer]:
-            del self._strangers[peer]
+            if not own:
+                del self._strangers[peer]
 
     def _recent(self, now: float, address: str) -> deque[float]:
         times = self._bad[address]

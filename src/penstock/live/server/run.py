@@ -30,6 +30,7 @@ from penstock.live.server.handshake import House
 from penstock.live.server.log import Log
 from penstock.live.server.metrics import Metrics
 from penstock.live.server.munge import Munge
+from penstock.live.server.porch import Porch
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
 from penstock.live.server.shell import Clock, Shell
@@ -128,30 +129,27 @@ class _Controller:
     async def run(self, shell: Shell, ready: Callable[[str], None]) -> int:
         """Listen until somebody says stop."""
         self._listen_to_signals()
-        servers = [await self._open_door(shell, door.socket, Door("unix", admin)) for door, admin in self._doors]
+        doors = [await self._open_door(shell, door.socket, Door("unix", admin)) for door, admin in self._doors]
         if self._tcp is not None:
-            servers.append(await self._open_door(shell, self._tcp, Door("tcp"), self._tls))
+            doors.append(await self._open_door(shell, self._tcp, Door("tcp")))
         address = str(self._doors[0][0].path)
         self._log.info("listening", socket=address, tcp=self._config.tcp.listen if self._config.tcp else None)
         ready(address)
         code = await self._end
-        for server in servers:
-            server.close()
+        for door in doors:
+            door.close()
         await self._stop(shell, code)
         return code
 
-    async def _open_door(
-        self, shell: Shell, bound: socket.socket, door: Door, tls: Any = None
-    ) -> asyncio.base_events.Server:
+    async def _open_door(self, shell: Shell, bound: socket.socket, door: Door) -> asyncio.AbstractServer | Porch:
         def connection() -> Connection:
             return Connection(shell, door)
 
         if door.kind == "unix":
             return await self._loop.create_unix_server(connection, sock=bound, backlog=BACKLOG)
-        limit = self._config.quotas.authenticate_seconds if tls else None
-        return await self._loop.create_server(
-            connection, sock=bound, backlog=BACKLOG, ssl=tls, ssl_handshake_timeout=limit
-        )
+        if self._tls is not None:
+            return Porch(shell, bound, self._tls)
+        return await self._loop.create_server(connection, sock=bound, backlog=BACKLOG)
 
     async def _stop(self, shell: Shell, code: int) -> None:
         if code == 0:
