@@ -187,6 +187,11 @@ def test_a_refusal_does_not_cut_a_lease_short() -> None:
     assert only(member.step(18.0, Timer()), SetRate) == [SetRate(4.0, math.inf, 4.0)]
 
 
+@pytest.mark.parametrize("code, paced", [("forbidden", [SetRate(4.0, math.inf, 4.0)]), ("auth", []), ("version", [])])
+def test_the_evicted_go_unpaced_no_more(code: str, paced: list[SetRate]) -> None:
+    assert only(free().step(12.0, Received(Error(0, code, "no", fatal=True))), SetRate) == paced
+
+
 # IDLE
 
 

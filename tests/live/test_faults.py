@@ -13,9 +13,11 @@ from dataclasses import replace
 
 import pytest
 
+from live.harness.client import FALLBACK, UNPACED
 from live.harness.crash import KILL, POWER, WIPE, Death, every_death
 from live.harness.judge import Judge
 from live.harness.network import DOWN, UP, Weather
+from live.harness.operators import VERBS
 from live.harness.plan import Plan, draw_plan
 from live.harness.runs import BLOCK, POLICIES, calm_plan, run_seed, run_world
 from live.harness.world import World
@@ -71,8 +73,10 @@ def test_there_is_trouble_enough() -> None:
     assert any(plan.troubles.partition < math.inf and not plan.weather.datagrams for plan in plans)
     assert len({plan.settings.reserve for plan in plans}) == 2
     assert any(len(plan.settings.resources) > 1 for plan in plans)
-    for trouble in ("mode", "capacity", "drain", "hook"):
+    for trouble in (*VERBS, "hook"):
         assert sum(getattr(plan.troubles, trouble) < math.inf for plan in plans) >= 50
+    assert sum(plan.troubles.crash_at_order > 0.0 for plan in plans) >= 20
+    assert sum(plan.troubles.stirred > 0.0 and plan.troubles.partition < math.inf for plan in plans) >= 50
     assert sum(plan.settings.forget < plan.seconds for plan in plans) >= 50
 
 
@@ -165,5 +169,65 @@ def test_half_open_links() -> None:
         world.run_until(20.0)
         for client in world.clients[1:]:
             world.network.block(client.index, (DOWN,))
+        world.run()
+        assert judge.worst_allowed <= 1.0
+
+
+def long_operations(seed: int, seconds: float) -> tuple[World, Judge, str]:
+    """Ten seconds into a calm run whose operations do not end, with the job that can use least."""
+    plan = replace(calm_plan(seed, seconds), volume=20_000.0)
+    world = World(plan, judge := Judge())
+    world.run_until(10.0)
+    return world, judge, min(plan.clients, key=lambda client: client.cap or math.inf).job
+
+
+def test_what_an_exempt_job_can_use_is_kept_free() -> None:
+    """Two leases later the others have left it all; when it is exempt no more, it is paced as they are."""
+    kept = 0
+    for seed in range(3):
+        world, judge, job = long_operations(seed, 70.0)
+        world.order("exempt", {"add": job})
+        world.run_until(50.0)
+        kept += judge.seen["kept free"]
+        assert any(client.pace()[1] == UNPACED for client in world.clients)
+        world.order("exempt", {"del": job})
+        world.run()
+        assert not any(client.pace()[1] == UNPACED for client in world.clients)
+        assert judge.worst_allowed <= 1.0
+    assert kept > 0
+
+
+@pytest.mark.parametrize("exempt", [False, True])
+def test_the_evicted_count_until_their_lease_is_over(exempt: bool) -> None:
+    """Then they are forgotten and go on at their fallback; a minute later they ask to be taken back."""
+    for seed in range(3):
+        world, judge, job = long_operations(seed, 90.0)
+        clients = [client for client in world.clients if client.settings.job == job]
+        if exempt:
+            world.order("exempt", {"add": job})
+            world.run_until(15.0)
+        before = {member.key: member.charge for member in world.controller.core.state.members()}
+        world.order("evict", {"job": job})
+        world.run_until(world.now + 0.5)
+        for client in clients:
+            (member,) = (member for key in client.keys if (member := world.controller.core.state.find(*key)))
+            assert member.charge == before[member.key] > 0.0
+        world.run_until(35.0)
+        assert job not in {app.job for app in world.controller.core.state.apps.values()}
+        assert {client.pace()[1] for client in clients} == {FALLBACK}
+        world.run()
+        assert job in {app.job for app in world.controller.core.state.apps.values()}
+        assert judge.worst_allowed <= 1.0
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_lowered_capacity_holds_one_lease_later(deaf: bool) -> None:
+    """Even if those who should use less never hear of it."""
+    for seed in range(3):
+        world, judge, _ = long_operations(seed, 40.0)
+        for client in world.clients[1:] if deaf else ():
+            world.network.block(client.index, (DOWN,))
+        for resource in world.plan.settings.resources:
+            world.order("capacity", {"resource": resource.name, "capacity": 0.6 * resource.capacity})
         world.run()
         assert judge.worst_allowed <= 1.0

@@ -17,7 +17,10 @@ from live.harness.judge import Judge, Violation
 from live.harness.plan import AIMED
 from live.harness.runs import run_seed
 from live.harness.world import World
+from live.test_faults import test_a_lowered_capacity_holds_one_lease_later as a_capacity_is_lowered
 from live.test_faults import test_one_with_nothing_to_do_on_a_dead_link as idle_on_a_dead_link
+from live.test_faults import test_the_evicted_count_until_their_lease_is_over as one_is_evicted
+from live.test_faults import test_what_an_exempt_job_can_use_is_kept_free as one_is_exempt
 from penstock.client.member import Member
 from penstock.live.core import Core, Settings, State, charges, frames
 from penstock.live.core import records as records_of_core
@@ -164,3 +167,54 @@ def test_silence_must_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Core, "_due", trusting)
     with pytest.raises(Violation, match="in use"):
         idle_on_a_dead_link()
+
+
+def test_the_unpaced_must_be_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    grant = Core.grant
+
+    def for_nothing(core: Core, member: Charged, rate: float, flags: int = 0, small: bool = False) -> None:
+        grant(core, member, 0.0 if flags else rate, flags, small)
+
+    monkeypatch.setattr(Core, "grant", for_nothing)
+    with pytest.raises(Violation, match="goes unpaced and is charged with"):
+        one_is_exempt()
+
+
+def test_the_others_must_leave_room_for_the_unpaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unheeded(core: Core, members: Iterable[Charged]) -> None:
+        for member in members:
+            if flags := core.free_flags(member):
+                core.grant(member, core.state.limit(member), flags)
+
+    monkeypatch.setattr(Core, "set_free", unheeded)
+    with pytest.raises(Violation, match="in use of 'all' by leases"):
+        one_is_exempt()
+
+
+@pytest.mark.parametrize("exempt", [False, True])
+def test_the_evicted_must_be_charged(exempt: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    due = Core._due
+
+    def at_once(core: Core, whom: Any) -> float:
+        return -math.inf if isinstance(whom, Charged) and whom.app.evicted else due(core, whom)
+
+    monkeypatch.setattr(Core, "_due", at_once)
+    with pytest.raises(Violation, match="for no reason"):
+        one_is_evicted(exempt)
+
+
+def test_the_evicted_must_be_paced(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = Member._refused
+
+    def still_free(member: Member, error: Any) -> None:
+        refused(member, msgspec.structs.replace(error, code="auth"))
+
+    monkeypatch.setattr(Member, "_refused", still_free)
+    with pytest.raises(Violation, match="was sent away and goes unpaced"):
+        one_is_evicted(exempt=True)
+
+
+def test_a_lowered_capacity_must_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Core, "set_free", lambda core, members: None)
+    with pytest.raises(Violation, match="in use"):
+        a_capacity_is_lowered(deaf=False)

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from live.harness.crash import KILL, POWER, WIPE, Death
 from live.harness.judge import Judge
 from live.harness.network import DOWN, UP, Weather
+from live.harness.operators import VERBS
 from live.harness.runs import calm_plan
 from live.harness.world import World
 
@@ -75,6 +76,22 @@ class Storm(RuleBasedStateMachine):
         self.judge.slack = max(self.judge.slack, worst)
         self.judge.lossy = self.judge.lossy or datagrams
         self.world.network.weather = Weather(delay, datagrams=datagrams, loss=loss, twice=loss)
+
+    @rule(verb=st.sampled_from(VERBS))
+    def an_operator_speaks(self, verb: str) -> None:
+        getattr(self.world.operators, verb)()
+
+    @rule(index=CLIENTS, word=st.sampled_from(["add", "del"]))
+    def exempt(self, index: int, word: str) -> None:
+        self.world.order("exempt", {word: self.client(index).settings.job})
+
+    @rule(index=CLIENTS)
+    def evict(self, index: int) -> None:
+        self.world.order("evict", {"job": self.client(index).settings.job})
+
+    @rule()
+    def the_batch_system_speaks(self) -> None:
+        self.world.operators.hook()
 
     def teardown(self) -> None:
         if hasattr(self, "world"):

@@ -429,7 +429,8 @@ class Member:
             warning=True,
         )
         self._link = _Link.REFUSED
-        if self._pacing is State.WAIT:
+        # Who was evicted goes unpaced no more. A controller that only cannot tell who we are takes nothing back.
+        if self._pacing is State.WAIT or (self._pacing is State.FREE and error.code == "forbidden"):
             self._open()
         self._out.append(Dial(max(60.0, error.retry_after)))
 

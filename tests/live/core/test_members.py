@@ -561,6 +561,17 @@ def test_one_that_nobody_knows_is_taken_in_as_if_it_had_posted():
     assert peer.rate == CAPACITY
 
 
+def test_one_that_comes_back_unpaced_to_a_controller_that_knows_nothing_of_it_is_granted_its_fallback():
+    talk = Talk(warm=False)
+    peer = Peer(talk, talk.connect(), "a")
+    peer.op = 3
+    peer.say(wire.Resync(1, 99, 0, EPOCH - 1, 40, 60.0, 0.0, 9, wire.OpenOp(3, 800.0, 200.0, "write", (), 6.0), "a"))
+    assert peer.member.charge == 60.0
+    assert peer.rate == peer.member.fallback["all"] < 60.0
+    peer.ack()
+    assert peer.member.charge == peer.rate
+
+
 # --- after a restart
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,6 @@ from .plan import shares
 if TYPE_CHECKING:
     from .world import World
 
-BY_LEASE = (client_side.State.PACED, client_side.State.STALE, client_side.State.WAIT)
 LEASE, FALLBACK, UNPACED = "lease", "fallback", "unpaced"
 CONNECT, HELLO = 1.0, 2.0  # how long a client waits for a connection, and for the Welcome
 
@@ -43,6 +42,7 @@ class Client:
         self.heard_at = -math.inf  # when something of it last came to the controller
         self.known_at = -math.inf  # since when the controller could know what it does
         self.entered_at = -math.inf  # when it last began to pace at its fallback rate
+        self.unpaced_since = math.inf  # since when it has gone unpaced without a break
         self.born()
 
     def born(self) -> None:
@@ -94,8 +94,9 @@ class Client:
         in_time = self.local < self.pacer.expiry
         rate = self.pacer.rate if in_time else self.pacer.fallback
         if rate is None:
-            return self._most, UNPACED
-        return rate, LEASE if in_time and self.member.state in BY_LEASE else FALLBACK
+            return self.most, UNPACED
+        # Only what somebody else said ends by itself.
+        return rate, LEASE if in_time and self.pacer.expiry < math.inf else FALLBACK
 
     @property
     def true_rate(self) -> float:
@@ -103,13 +104,18 @@ class Client:
         return self.pace()[0]
 
     @property
-    def _most(self) -> float:
+    def most(self) -> float:
+        """Bytes/s that it can move."""
         return 1e3 if self.settings.cap is None else self.settings.cap
+
+    def most_of(self, capacity: Mapping[str, float]) -> float:
+        """Bytes/s that it can move where there is no more than these."""
+        return min([self.most, *(capacity[name] / share for name, share in self.shares.items())])
 
     @property
     def uses(self) -> float:
         """Bytes/s that it moves: its pacer may allow more than it can do."""
-        return min(self.true_rate, self._most)
+        return min(self.true_rate, self.most)
 
     def settle(self) -> None:
         """Count what was moved until now; rates do not change in between."""
@@ -174,7 +180,7 @@ class Client:
         self.step(client_events.End(self.volume))
         self.route = None
         plan = self.world.plan
-        alone = self.volume / min(self._most, 100.0)
+        alone = self.volume / min(self.most, 100.0)
         pause = alone * (1 - plan.busy) / plan.busy * self.chance.choice((0.0, 1.0, 2.0))
         self.world.agenda.after(pause, self._living(self._compute_is_over))
 

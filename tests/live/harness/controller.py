@@ -41,6 +41,7 @@ class Controller:
         self.world = world
         self.disk = Disk()
         self.epoch = self.seq = 0
+        self.warm = True
         self.clock = drifting(world.chance, world.plan.drift)
         self.up = False
         self.sessions: dict[int, Link] = {}
@@ -60,15 +61,19 @@ class Controller:
             self.clock = drifting(world.chance, world.plan.drift)
             ahead = max(last, 0.0) + world.chance.uniform(0.0, 10.0) - self.t
             self.clock = replace(self.clock, offset=self.clock.offset + ahead)
+        # One that died before its first record was written leaves to the next what it had to wait for.
+        noted = self.warm or (state is not None and state.epoch == self.epoch)
+        self.warm = died in (None, KILL) and noted
         self.epoch += 1
-        self.beginning = (self.t, None if state is None else state.snapshot(), died in (None, KILL))
-        self.core = world.make_core(self.epoch, self.t, state, died in (None, KILL))
+        self.beginning = (self.t, None if state is None else state.snapshot(), self.warm)
+        self.core = world.make_core(self.epoch, self.t, state, self.warm)
         self.up = True
         self.sessions.clear()
         self.inbox.clear()
         self.history = []
         world.judge.started(died)
         self.turn([])
+        world.operators.stirred()
 
     def _recovered(self) -> tuple[State | None, float]:
         """The state that the disk leads to, and when the last of its records was made."""
@@ -124,7 +129,12 @@ class Controller:
         """An operator, or the batch system, says something."""
         session = self.world.network.new_session()
         identity = Identity("peer", 0, role=role, trusted=True)
-        self.turn([Connected(session, identity), Frame(session, message), Closed(session)])
+        inputs = [Connected(session, identity), Frame(session, message), Closed(session)]
+        if self.world.operators.chance.random() < 0.5:
+            self.turn(inputs)
+        else:  # together with whatever else comes at this moment
+            for each in inputs:
+                self._take(each)
 
     def _take(self, event: Input) -> None:
         self.inbox.append(event)

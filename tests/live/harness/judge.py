@@ -18,10 +18,16 @@ Where it lets more pass than these words say, and why:
 - One that has nothing to do as far as the controller knows counts so only when it has been silent for two pings and W.
 - Who was at its fallback counts with f for those two leases even if it has a lease again: when it came back, it was
   told no more than it used, and others had not made room for that yet.
-- A capacity that was lowered counts as it was for two leases; a fallback is the part of the highest there ever was.
+- A capacity that was lowered counts as it was for one lease, and for two after a start, for in the first of these
+  nothing is decided; a fallback is the part of the highest there ever was.
+- Where a capacity was lowered so far that those who are, or were until just now, at their fallback use more than
+  there is, they do: nobody granted it to them. Nobody else may use anything then.
+- One that registers anew goes by the fallback that it was told before until it has heard the answer.
+- One that was evicted is forgotten when its lease is over, and is then one that the controller does not know of.
 - After a restart that may have lost records, until the leases of before are over, nobody's rate is compared with its
   charge: nothing is raised in that time, so the sum is bounded all the same, and that is looked at.
-- Who was told to go unpaced is left out of the sums, by an operator's word. What the others use must fit.
+- Who was told to go unpaced is left out of the sums, by an operator's word. What the others use must fit beside what it
+  is charged with (`words.py`, as all that follows from what operators say).
 - That nothing is left over is asked of one resource, of applications with one member, and only while nobody has waited
   for nearly `max_wait`: parts of several members, and what is kept for those who waited, may lag by one beat.
 - A client goes on after twice `max_wait` at rate 0, whoever is to blame. That the controller lets nobody wait for
@@ -30,23 +36,23 @@ Where it lets more pass than these words say, and why:
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.live import wire
-from penstock.live.core import State
+from penstock.live.core import Member, State
 from penstock.live.core import records as records_of_core
 from penstock.live.core.steps import Frame, Input, Journal, Output, ProcessDead, Send
 
 from .client import FALLBACK, LEASE, UNPACED
 from .crash import KILL, WIPE
+from .words import FREE, TINY, Words, recorded
 
 if TYPE_CHECKING:
     from .client import Client
     from .world import World
-
-TINY = 1e-6  # relative, for sums
 
 CONSERVING = ("fair-share", "fcfs", "greedy-yield")  # they leave nothing over that somebody could use
 REPLAYED = 10  # every so many seeds: it takes as long as the run
@@ -56,6 +62,10 @@ Key = tuple[int, int]
 
 class Violation(AssertionError):
     """Something that must never be; the message says which claim, in which run and when."""
+
+
+class Fault(AssertionError):
+    """The controller broke down at something, or its policy did; this is not about any rule."""
 
 
 class Judge:
@@ -68,7 +78,7 @@ class Judge:
         self.world = world
         settings, skew = world.plan.settings, 1 + 2 * world.plan.drift
         self._worst_delay = world.plan.weather.worst_delay
-        self._two_leases = 2 * settings.waiting * skew
+        self._one_lease = settings.waiting * skew + settings.pace + 0.01  # that long, a turn may take
         self._silence = (settings.silence + settings.waiting) * skew
 
     def __init__(self) -> None:
@@ -77,7 +87,7 @@ class Judge:
         self.seen: Counter[str] = Counter()
         self.told: dict[Key, tuple[int, int]] = {}  # the newest (epoch, rev) sent to each member
         self.epoch = 0
-        self.modes = {"enforce"}
+        self.words = Words(self)
         self.last_disturbance = 0.0
         self.longest_wait = 0.0
         self.lossy = False  # messages could be lost at some time before
@@ -87,7 +97,8 @@ class Judge:
         self._last_look = 0.0
         self._spoken: dict[int, Key] = {}  # whom each session speaks for
         self._rates: defaultdict[Key, deque[tuple[float, float]]] = defaultdict(lambda: deque(maxlen=1000))
-        self._lowered: dict[str, tuple[float, float]] = {}  # when a capacity was, and from what
+        self._lowered: defaultdict[str, dict[float, float]] = defaultdict(dict)  # from what, and how long that counts
+        self._died_at = 0.0
         self._capacity: dict[str, float] = {}  # as of the last look
 
     # What the world tells.
@@ -97,12 +108,13 @@ class Judge:
         epoch = self._state.epoch
         self.expect(epoch > self.epoch, f"epoch {epoch} follows {self.epoch}")
         self.epoch = epoch
-        self.last_disturbance = self.world.now
+        self._disturbed()
         self.seen["starts"] += 1
         if died == WIPE:
             self.told.clear()
             for client in self.world.clients:
                 client.keys.clear()
+        self.words.started(died)
         if self._promised is not None:
             found = {member.key: member.charge for member in self._state.members()}
             self.expect(found == self._promised, f"recovered {found}, the controller before had {self._promised}")
@@ -121,25 +133,30 @@ class Judge:
     def crashed(self, nothing_lost: bool) -> None:
         """The controller died."""
         self._replay()
+        self._died_at = self.world.now
+        self.words.crashed(nothing_lost)
         self._promised = {member.key: member.charge for member in self._state.members()} if nothing_lost else None
-
-    def commanded(self, mode: str) -> None:
-        """An operator spoke."""
-        self.modes.add(mode)
 
     def before_turn(self, t: float, inputs: Sequence[Input]) -> None:
         """The controller is about to take these."""
-        members, forget = self._state.members(), self.world.plan.settings.forget
-        self._before = {
-            member.key: (member.charge, min(member.reclaim, member.lost_at + forget), member.stage)
-            for member in members
-        }
+        members = self._state.members()
+        self._before = {member.key: (member.charge, self._lease_over(member), member.stage) for member in members}
+        self.words.before_turn()
         self._spoken = {member.session: member.key for member in members if member.session is not None}
+
+    def _lease_over(self, member: Member) -> float:
+        """When what a member is charged with may be released though it says nothing; who is unpaced has no lease."""
+        forget = self.world.plan.settings.forget
+        if member.free is not None and not member.app.evicted:
+            return member.reclaim + forget
+        return min(member.reclaim, member.lost_at + forget)
 
     def after_turn(self, t: float, inputs: Sequence[Input], outputs: Sequence[Output]) -> None:
         """It took them; none of the outputs has had an effect yet."""
         self.seen["turns"] += 1
         self._note_members()
+        self._faults(outputs)
+        self.words.after_turn(inputs, outputs)
         self._revisions(t, outputs)
         self._falls(t, inputs, outputs)
         self._raises(outputs)
@@ -161,7 +178,11 @@ class Judge:
 
     def _known(self, client: Client) -> bool:
         """Whether the controller has heard of a client."""
-        return any(self._state.find(*key) for key in client.keys)
+        return bool(self._members(client))
+
+    def _members(self, client: Client) -> list[Member]:
+        """Those that a client is, or was, to the controller."""
+        return [member for key in client.keys if (member := self._state.find(*key)) is not None]
 
     # What is looked at whenever something happened.
 
@@ -169,17 +190,28 @@ class Judge:
         """At the world as it really is."""
         self.seen["looks"] += 1
         used: Counter[str] = Counter()
+        leased: Counter[str] = Counter()
+        stuck: Counter[str] = Counter()
         allowed: Counter[str] = Counter()
+        kept: Counter[str] = Counter()
         capacities = self._capacities()
         for client in self.world.clients:
             rate, by = client.pace()
             self._client(client, rate, by)
-            if rate > 0.0 and by != UNPACED:
+            if by == UNPACED:
+                _add(kept, client, self.words.kept_free(client, self._charge(client)))
+            elif rate > 0.0:
                 extra = self._on_top(client, rate)
-                for name, share in client.shares.items():
-                    used[name] += share * rate
-                    allowed[name] += share * extra
+                _add(used, client, rate)
+                _add(leased, client, rate if by == LEASE else 0.0)
+                _add(stuck, client, self._unbidden(client, rate) - extra)
+                _add(allowed, client, extra)
         self._last_look = self.world.now
+        self._in_use(used, {name: max(most, stuck[name]) for name, most in capacities.items()}, allowed)
+        self.words.others(leased, +kept, capacities, allowed)
+
+    def _in_use(self, used: Counter[str], capacities: dict[str, float], allowed: Counter[str]) -> None:
+        """The sums, against the capacities and what may come on top of them."""
         for name, capacity in capacities.items():
             self.worst = max(self.worst, used[name] / capacity)
             most = capacity * (1 + TINY) + allowed[name]
@@ -193,13 +225,17 @@ class Judge:
 
     def _client(self, client: Client, rate: float, by: str) -> None:
         """One client, whose pacer lets `rate` through."""
+        if by == UNPACED:
+            client.unpaced_since = min(client.unpaced_since, self.world.now)
+            self.words.unpaced(client, self._members(client))
+            return
+        client.unpaced_since = math.inf
+        self.words.paced(client)
         if rate > 0.0:
             if by == FALLBACK:
                 self._note_fallback(client)
                 if rate > client.fallback * (1 + TINY):
                     self.fail(f"{client} goes on at {rate:g}, above its fallback")
-            elif by == UNPACED:
-                self.expect(bool(self.modes - {"enforce"}), "somebody goes unpaced, and nobody said so")
             elif rate > (charge := self._charge(client)) * (1 + TINY) + TINY and not self._lost_journal:
                 self.fail(f"{client} uses {rate:g} by its lease and is charged with {charge:g}")
         elif (waits := self.world.now - client.zero_since) > self.longest_wait:
@@ -221,25 +257,37 @@ class Judge:
 
     def _on_top(self, client: Client, rate: float) -> float:
         """What of a client's rate may come on top of the capacities for now."""
+        most = min(rate, client.fallback)
         if not self._uncounted(client):
-            return 0.0
-        extra = min(rate, client.fallback)
-        return extra * self._not_reserved(client) if self.world.plan.settings.reserve == "strict" else extra
+            return self._untold(client, most)
+        return self._not_reserved(client, most) if self.world.plan.settings.reserve == "strict" else most
 
-    def _not_reserved(self, client: Client) -> float:
-        """What part of a client's fallback a strict reserve need not cover.
+    def _unbidden(self, client: Client, rate: float) -> float:
+        """What of a client's rate it has because it is, or just was, at its fallback: nobody granted it."""
+        return min(rate, client.fallback) if client.opened_at >= self.world.now - self.long else 0.0
+
+    def _untold(self, client: Client, rate: float) -> float:
+        """What a client uses more than its fallback because it has not heard what that is since it registered anew."""
+        if client.route is None or client.opened_at < self.world.now:
+            return 0.0
+        route = self._state.routes.find(*client.route)
+        told = max((self._state.fallback(member, route) for member in self._members(client)), default=0.0)
+        return max(0.0, rate - told)
+
+    def _not_reserved(self, client: Client, rate: float) -> float:
+        """What of a client's rate a strict reserve need not cover.
 
         Of one that is not known it covers the part of the present capacity, which may have been higher when the client
         was told.
         """
         if self._known(client):
-            return 0.0
-        return max(1.0 - self._capacity[name] / self.world.highest[name] for name in client.shares)
+            return self._untold(client, rate)
+        return rate * max(1.0 - self._capacity[name] / self.world.highest[name] for name in client.shares)
 
     @property
-    def _long(self) -> float:
+    def long(self) -> float:
         """Two leases: until one is over by the controller's clock, and until others gave way; each with messages."""
-        return self._two_leases + 2 * max(self.slack, self._worst_delay) + 2.0
+        return 2 * self._one_lease + 2 * max(self.slack, self._worst_delay) + 2.0
 
     def _uncounted(self, client: Client) -> bool:
         """Whether the controller need not have made room yet for what a client uses, or used, at its fallback.
@@ -247,7 +295,7 @@ class Judge:
         It hears of it when the lease is over by its own clock, then waits for others to ack less, or for their leases
         to be over; messages under way make both later. Who restarts begins to count anew.
         """
-        now, long = self.world.now, self._long
+        now, long = self.world.now, self.long
         if client.opened_at < now - long:
             return False
         if not self._known(client):
@@ -261,7 +309,7 @@ class Judge:
         """Whether the controller may take a client for one that is connected and has nothing to do."""
         if self.world.now - client.heard_at > self._silence:
             return False
-        known = [member for key in client.keys if (member := self._state.find(*key)) is not None]
+        known = self._members(client)
         return all(member.op is None for member in known) and any(member.session is not None for member in known)
 
     def _capacities(self) -> dict[str, float]:
@@ -269,17 +317,34 @@ class Judge:
         state, now = self._state, self.world.now
         present = {each.name: state.capacity[k] for k, each in enumerate(state.settings.resources)}
         for name, capacity in present.items():
-            before = self._capacity.get(name, capacity)
-            if capacity < before and before >= self._before_lowered(name):
-                self._lowered[name] = (now, before)
+            if capacity < (before := self._capacity.get(name, capacity)):
+                until = max(now + self._one_lease, self.last_disturbance + 2 * self._one_lease)
+                self._lowered[name][before] = until
         self._capacity = present
         return {name: max(capacity, self._before_lowered(name)) for name, capacity in present.items()}
 
     def _before_lowered(self, name: str) -> float:
-        when, capacity = self._lowered.get(name, (0.0, 0.0))
-        return capacity if max(when, self.last_disturbance) >= self.world.now - self._long else 0.0
+        """The highest that a capacity was before it was lowered, if that was not long ago."""
+        return max((before for before, until in self._lowered[name].items() if self.world.now <= until), default=0.0)
+
+    def _disturbed(self) -> None:
+        """A controller begins: what its predecessor had not brought about takes two leases from now."""
+        self.last_disturbance = self.world.now
+        for before in self._lowered.values():
+            before.update(
+                {each: self.world.now + 2 * self._one_lease for each, until in before.items() if until >= self._died_at}
+            )
 
     # What is looked at in every turn of the controller.
+
+    def _faults(self, outputs: Sequence[Output]) -> None:
+        """A core that fails at a message sends its sender away and goes on, which must not hide the failure here."""
+        faults = [record.text for record in recorded(outputs, records_of_core.PolicyFailed)]
+        for output in outputs:
+            if isinstance(output, Send) and getattr(output.message, "code", "") == "internal":
+                faults.append(output.message.text)
+        if faults:
+            raise Fault(f"seed {self.world.plan.seed}, t = {self.world.now:.6f} s: {faults[0]}")
 
     def _revisions(self, t: float, outputs: Sequence[Output]) -> None:
         state = self._state
@@ -301,7 +366,7 @@ class Judge:
         """No charge falls without an ack of this epoch, the member's word, its death, or the end of its lease."""
         state = self._state
         now = {member.key: member for member in state.members()}
-        spoke = self._speakers(inputs, outputs) | self._unheard(t, outputs)
+        spoke = self._speakers(inputs, outputs) | self._unheard(t, outputs) | self.words.given_up()
         for key, (charge, reclaim, _) in self._before.items():
             member = now.get(key)
             after = member.charge if member is not None else 0.0
@@ -358,7 +423,7 @@ class Judge:
             if isinstance(output, Journal) and isinstance(output.record, records_of_core.Granted):
                 record = output.record
                 member = state.find(record.app, record.member)
-                if member is None or member.op is None or record.flags & (wire.FREE | wire.MONITOR):
+                if member is None or member.op is None or record.flags & FREE:
                     continue
                 before = self._before.get(member.key, (0.0, 0.0, ""))[0]
                 if member.charge > max(before, self._forced(member.key, outputs)) * (1 + TINY):
@@ -388,7 +453,7 @@ class Judge:
         """Once every member has acked, nothing is left over that somebody could use."""
         core, state = self.world.controller.core, self._state
         plan = self.world.plan
-        if state.mode != "run" or core.dirty or len(state.capacity) > 1 or plan.policy.name not in CONSERVING:
+        if state.mode != "run" or core.dirty or len(state.capacity) > 1 or core.decider.policy.name not in CONSERVING:
             return
         members = [member for member in state.members() if member.op is not None and member.stage != "lost"]
         if any(member.stage != "posted" or len(member.revs) > 1 for member in members):
@@ -399,7 +464,7 @@ class Judge:
             return  # what is kept for those that have waited too long may be more than they need
         usable = float(state.rows.limit[: state.rows.count].sum())
         left = state.grantable(0) - state.charges.outside()[0]
-        given = sum(member.charge for member in members)
+        given = sum(member.charge for member in members if member.row is not None)
         self.seen["settled"] += 1
         self.expect(
             given >= min(usable, left) * (1 - 2 * plan.settings.epsilon) - TINY,
@@ -436,8 +501,7 @@ class Judge:
 
     def _charge(self, client: Client) -> float:
         """What the controller charges for a client: the most, if it knows it by several numbers."""
-        known = [member for key in client.keys if (member := self._state.find(*key)) is not None]
-        return max((member.charge for member in known), default=0.0)
+        return max((member.charge for member in self._members(client)), default=0.0)
 
     def expect(self, true: bool, text: str) -> None:
         """Something must be so."""
@@ -450,11 +514,16 @@ class Judge:
         raise Violation(f"seed {world.plan.seed}, t = {world.now:.6f} s, epoch {world.controller.epoch}: {text}")
 
 
+def _add(total: Counter[str], client: Client, rate: float) -> None:
+    for name, share in client.shares.items():
+        total[name] += share * rate
+
+
 class Witness(Judge):
     """Knows nothing of what the controller thinks: it only adds up what clients really use."""
 
     def started(self, died: str | None) -> None:
-        self.last_disturbance = self.world.now
+        self._disturbed()
 
     def after_turn(self, t: float, inputs: Sequence[Input], outputs: Sequence[Output]) -> None:
         self._note_members()

@@ -13,6 +13,7 @@ from penstock.sharing import Sharing
 
 from .crash import KILL, POWER, WIPE
 from .network import Weather, draw_weather
+from .operators import VERBS
 
 PING = 10.0
 AIMED = 4  # one of so many seeds is a run of restarts on a slow network
@@ -31,7 +32,13 @@ class Troubles:
     mode: float = math.inf  # an operator changes it
     capacity: float = math.inf  # an operator changes one
     drain: float = math.inf  # an operator lets nobody new in for a while
+    policy: float = math.inf  # an operator changes it
+    exempt: float = math.inf  # an operator lets a job go unpaced, or no more
+    evict: float = math.inf  # an operator sends a job away
+    look: float = math.inf  # an operator looks, or says nonsense
     hook: float = math.inf  # the batch system says something
+    crash_at_order: float = 0.0  # chance per turn in which an operator changes something
+    stirred: float = 0.0  # chance that an operator speaks when a controller starts, or a partition begins or ends
 
 
 @dataclass(frozen=True)
@@ -90,10 +97,22 @@ def draw_plan(seed: int, policies: Sequence[Sharing], seconds: float = 90.0) -> 
         slow = chance.choice((0.2, 0.5))
         weather = replace(weather, delay=0.05, slow=slow, slowest=lease, loss=weather.loss / 5)
         troubles = replace(troubles, crash=0.03, crash_at_expiry=0.5, kinds=(KILL, KILL, POWER), partition=20.0)
+    troubles = _with_orders(seed, troubles)
     return Plan(
         seed, settings, policy, weather, troubles, _draw_clients(chance, settings), drift, seconds, routes,
         busy=chance.choice((0.3, 0.8)), volume=chance.choice((100.0, 600.0)),
     )  # fmt: skip
+
+
+def _with_orders(seed: int, troubles: Troubles) -> Troubles:
+    """Operators who do more, in some runs; drawn apart, so that the others are what they would be without them."""
+    chance = random.Random(f"{seed} orders")
+    if chance.random() < 0.5:
+        return troubles
+    often = chance.choice((10.0, 20.0))
+    orders = {verb: often * chance.choice((1.0, 1.0, 4.0)) for verb in VERBS if chance.random() < 0.6}
+    crash = chance.choice((0.0, 0.2)) if troubles.crash else 0.0
+    return replace(troubles, **orders, crash_at_order=crash, stirred=chance.choice((0.0, 0.5)))
 
 
 def _draw_resources(chance: random.Random) -> tuple[tuple[Resource, ...], tuple[tuple[str, tuple[str, ...]], ...]]:

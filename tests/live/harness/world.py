@@ -19,8 +19,10 @@ from .clock import Agenda, drifting
 from .controller import Controller
 from .crash import Death, any_death
 from .network import DOWN, UP, Link, Network
+from .operators import VERBS, Operators
 from .plan import Plan
 
+ORDERS = {records_of_core.Commanded, records_of_core.Evicted}  # what operators change
 MOST_EVENTS = 100_000  # in one run; ten thousand are many
 
 
@@ -47,11 +49,13 @@ class World:
         self.agenda = Agenda()
         self.deaths = deaths
         self.highest = {each.name: each.capacity for each in plan.settings.resources}  # that were ever in force
+        self.lowest = dict(self.highest)
         judge.begin(self)
         self.clients: list[Client] = []
         self.network = Network(
             self.agenda, random.Random(f"{plan.seed} network"), plan.weather, self._deliver, self._ended
         )
+        self.operators = Operators(self)
         self.controller = Controller(self)
         self.controller.start(None)
         for index, settings in enumerate(plan.clients):
@@ -60,10 +64,7 @@ class World:
             (plan.troubles.partition, self._partition),
             (plan.troubles.stop, self._stop),
             (plan.troubles.death, self._death),
-            (plan.troubles.mode, self._mode),
-            (plan.troubles.capacity, self._capacity),
-            (plan.troubles.drain, self._drain),
-            (plan.troubles.hook, self._hook),
+            *((getattr(plan.troubles, verb), getattr(self.operators, verb)) for verb in (*VERBS, "hook")),
         ):
             if seconds < math.inf:
                 self._now_and_then(seconds, trouble)
@@ -118,10 +119,12 @@ class World:
         if self.deaths is not None:
             return self.deaths.get(turn)
         troubles = self.plan.troubles
-        expiring = any(
-            isinstance(each, Journal) and isinstance(each.record, records_of_core.Expired) for each in outputs
-        )
-        if self.chance.random() < (troubles.crash_at_expiry if expiring else troubles.crash) and turn > 1:
+        made = {type(each.record) for each in outputs if isinstance(each, Journal)}
+        if records_of_core.Expired in made:
+            danger = troubles.crash_at_expiry
+        else:
+            danger = max(troubles.crash, troubles.crash_at_order) if made & ORDERS else troubles.crash
+        if self.chance.random() < danger and turn > 1:
             death = any_death(self.chance, payloads, len(sends))
             return replace(death, kind=self.chance.choice(troubles.kinds))
         return None
@@ -139,6 +142,16 @@ class World:
         else:
             client = self.clients[link.client]
             client.soon(client.link_ended, link)
+
+    def order(self, verb: str, args: dict[str, Any]) -> None:
+        """An operator says something, if there is a controller that hears it."""
+        if not self.controller.up:
+            return
+        if verb == "capacity" and args["resource"] in self.highest:
+            name, capacity = args["resource"], args["capacity"]
+            self.highest[name] = max(self.highest[name], capacity)
+            self.lowest[name] = min(self.lowest[name], capacity)
+        self.controller.order("admin", wire.Admin(1, verb, args))
 
     # Troubles.
 
@@ -161,7 +174,12 @@ class World:
                 for link in self.network.links:
                     if link.client == victim:
                         self.network.cut(link, unnoticed=0.5)
-            self.agenda.after(lasting, lambda victim=victim: self.network.unblock(victim))  # type: ignore[misc]
+            self.agenda.after(lasting, lambda victim=victim: self._reunite(victim))  # type: ignore[misc]
+        self.operators.stirred()
+
+    def _reunite(self, victim: int) -> None:
+        self.network.unblock(victim)
+        self.operators.stirred()
 
     def _stop(self) -> None:
         client = self.chance.choice(self.clients)
@@ -181,43 +199,3 @@ class World:
         if app and self.chance.random() < 0.5:
             self.agenda.after(self.chance.uniform(0.0, 1.0), lambda: self.controller.process_ended(app, member))
         self.agenda.after(self.chance.choice((0.5, 5.0, 30.0)), client.born)
-
-    def _mode(self) -> None:
-        """An operator changes the mode."""
-        if self.controller.up:
-            mode = self.chance.choice(("enforce", "enforce", "monitor", "pause"))
-            self.judge.commanded(mode)
-            self.controller.order("admin", wire.Admin(1, "mode", {"mode": mode}))
-
-    def _capacity(self) -> None:
-        """An operator changes a capacity."""
-        if self.controller.up:
-            resource = self.chance.choice(self.plan.settings.resources)
-            capacity = resource.capacity * self.chance.choice((0.5, 0.8, 1.0, 1.4))
-            self.highest[resource.name] = max(self.highest[resource.name], capacity)
-            args = {"resource": resource.name, "capacity": capacity}
-            self.controller.order("admin", wire.Admin(1, "capacity", args))
-
-    def _drain(self) -> None:
-        """An operator lets nobody new in, until later."""
-
-        def drain(on: bool) -> None:
-            if self.controller.up:
-                self.controller.order("admin", wire.Admin(1, "drain", {"on": on}))
-
-        drain(True)
-        self.agenda.after(self.chance.choice((1.0, 10.0)), lambda: drain(False))
-
-    def _hook(self) -> None:
-        """The batch system says that a job begins, that it has ended, or that a node is down. It says the truth."""
-        kind = self.chance.choice(("job_start", "job_end", "node_down"))
-        job = self.chance.choice(self.clients).settings.job
-        clients = [client for client in self.clients if client.settings.job == job]
-        if kind == "job_end":
-            for client in clients:
-                if client.alive:
-                    client.die()
-                    self.agenda.after(self.chance.choice((0.5, 5.0)), client.born)
-        if self.controller.up:
-            nodes = sum(client.settings.nodes for client in clients)
-            self.controller.order("hook", wire.Hook(1, kind, job, uid=1000, nodes=nodes))

@@ -166,7 +166,7 @@ def _resync(core: Core, session: Session, message: wire.Resync) -> None:
     if message.op is None:
         _nothing_open(core, member)
     elif member.stage is not Stage.IDLE or message.op.op > member.last_op:
-        _go_on(core, member, message.op, rate)
+        _go_on(core, member, message.op, rate, leased=message.lease_left > 0.0)
 
 
 def _nothing_open(core: Core, member: Member) -> None:
@@ -203,15 +203,19 @@ def _returning(core: Core, session: Session, message: wire.Resync) -> Member | N
     return member
 
 
-def _go_on(core: Core, member: Member, op: wire.OpenOp, rate: float) -> None:
-    """A member is back with an operation: until it acks a new rate, it may be using any that it ever had."""
+def _go_on(core: Core, member: Member, op: wire.OpenOp, rate: float, leased: bool) -> None:
+    """A member is back with an operation: until it acks a new rate, it may be using any that it ever had.
+
+    Without a lease it is at its fallback, or unpaced; what it can use unpaced is nothing that it was ever granted.
+    """
     state = core.state
     route = state.routes.find(op.direction, op.targets)
     if member.op is not None and member.op.number != op.op:
         # With another operation under way it uses nothing for the one that we know of.
         _end(core, member, member.op.number, member.op.reported, "over when it came back")
     cap = member.op.cap if member.op is not None else None
-    held = max(member.charge, min(state.fallback(member, route), wire.MOST_NUMBER))
+    fallback = min(state.fallback(member, route), wire.MOST_NUMBER)
+    held = max(member.charge, fallback)
     if state.now < state.grace_until:
         # It may have been granted what we know nothing of: as much as anybody could have granted it.
         held = max(held, min(rate, state.limit_on(route, member.cap if cap is None else cap)))
@@ -226,7 +230,7 @@ def _go_on(core: Core, member: Member, op: wire.OpenOp, rate: float) -> None:
             *route.key,
             cap,
             ago,
-            min(rate, held),
+            min(rate, held if leased else fallback),
             held,
             state.rev + 1,
         )
