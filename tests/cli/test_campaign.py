@@ -135,7 +135,7 @@ def test_every_run_as_csv_is_the_same_for_any_number_of_workers(penstock, done):
         ("--x", "m"),
         ("--by", "workload"),
         ("--metric", "max_stretch"),
-        ("--versus", "makespan"),
+        ("--versus", "max_stretch"),
         ("--metric", "max_stretch", "--versus", "events", "--by", "workload", "--plans", "list-fifo"),
     ],
 )
@@ -224,6 +224,7 @@ REFUSED = [
     (["table", "out", "--against", "list-fifo,x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),
     (["table", "out", "--plans", "x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),
     (["table", "out", "--runs", "--csv", "--plans", "list-fifo"], "--plans chooses what is shown of the means; --runs"),
+    (["plot", "out", "-o", "p.svg", "--metric", "events", "--versus", "events"], "--versus is events, the metric that"),
     (["plot", "out", "-o", "p.svg", "--versus", "x"], "the campaign has no metric 'x'; known: "),
     (["plot", "out", "-o", "p.svg", "--versus", "makespan", "--x", "m"], "--x draws a metric over a setting, --versus"),
     (["plot", "out", "-o", "p.gif"], "p.gif ends in .gif; a plot is saved as .png, .svg or .pdf"),

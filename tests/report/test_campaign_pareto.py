@@ -43,14 +43,33 @@ def test_the_line_joins_those_that_nobody_beats(points, best):
     assert [points[i][0] for i in chosen] == sorted(points[i][0] for i in chosen)
 
 
+def known(*means: float, width: float = 0.0) -> list[Interval]:
+    return [Interval(mean, mean - width, mean + width) for mean in means]
+
+
 def test_far_values_do_not_stretch_the_axis():
     near = [0.92, 0.925, 0.926, 0.93]
-    low, high = limits([*near, 0.4])
+    low, high = limits(known(*near, 0.4))
     assert 0.9 < low < 0.92
     assert 0.93 < high < 0.94
-    assert limits([0.5, 0.5, 0.5])[0] < 0.5 < limits([0.5, 0.5, 0.5])[1]
-    low, high = limits([0.5, 0.5, 0.5, 0.9])  # most are equal: nothing says what is far
+    low, high = limits(known(0.5, 0.5, 0.5))
+    assert low < 0.5 < high
+    low, high = limits(known(0.5, 0.5, 0.5, 0.9))  # most are equal: nothing says what is far
     assert (low < 0.5, high > 0.9) == (True, True)
+
+
+def test_an_axis_holds_the_intervals_unless_they_would_squeeze_the_means():
+    low, high = limits(known(0.92, 0.925, 0.93, width=0.004))
+    assert low < 0.916
+    assert high > 0.934
+    low, high = limits(known(0.92, 0.925, 0.93, width=0.5))
+    assert 0.9 < low < 0.91
+    assert 0.94 < high < 0.95
+    low, high = limits(known(0.5, width=0.3))  # alone, it is all there is to see
+    assert low < 0.2
+    assert high > 0.8
+    nan = float("nan")
+    assert limits([Interval(0.5, nan, nan), Interval(0.6, nan, nan)]) == pytest.approx((0.492, 0.608))
 
 
 def test_a_panel_for_each_group_with_points_bars_and_the_line():
@@ -61,7 +80,7 @@ def test_a_panel_for_each_group_with_points_bars_and_the_line():
     panels = [axes for axes in figure.axes if axes.axison]
     assert [axes.get_title(loc="left") for axes in panels] == ["pressure 0.0", "pressure 1.0", "pressure 2.0"]
     for axes in panels:
-        assert (axes.get_xlabel(), axes.get_ylabel()) == ("efficiency", "min_yield")
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("efficiency", "min yield")
         assert {text.get_text() for text in axes.texts} == set(NAMES)
         assert len(axes.containers) == len(NAMES)
         assert axes.lines[0].get_xydata().tolist() == [[0.93, 0.926], [0.97, 0.91]]
@@ -94,6 +113,14 @@ def test_labels_of_a_crowd_do_not_overlap(groups):
         assert not any(one.overlaps(other) for one, other in combinations(extents, 2))
         frame = axes.get_window_extent()
         assert all(frame.x0 <= e.x0 and e.x1 <= frame.x1 and frame.y0 <= e.y0 and e.y1 <= frame.y1 for e in extents)
+
+
+def test_the_marks_are_explained_where_there_are_such():
+    close = {"a": (1.0, 2.0), "b": (2.0, 1.0), "c": (1.5, 1.5)}
+    far = {**close, "d": (1.1, 1.9), "e": (900.0, 1.4)}
+    assert figure_of(close, best=(1, 0)).get_supxlabel() == "mean and 95 % interval of each plan"
+    assert "line: no other" in figure_of(close).get_supxlabel() and "arrow" not in figure_of(close).get_supxlabel()
+    assert "arrow: further out" in figure_of(far, groups=2).get_supxlabel()
 
 
 def test_a_plan_without_a_metric_has_no_point():

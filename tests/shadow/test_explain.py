@@ -4,11 +4,11 @@ import io
 
 import pytest
 from rich.console import Console
-from rich.table import Table
 
 from penstock.live.core import Resource, Settings, State
 from penstock.live.journal import JournalError
 from penstock.live.wire import Admin, Complete, Extend, OpenOp, Post, Resync
+from penstock.report.fitting import FittingTable
 from penstock.report.live_history import explanation_lines
 from penstock.shadow.explain import Explained, Explanation, Holder, Rank, UnknownJob, explain, limited
 from shadow.stories import SETTINGS, WALL, Story
@@ -147,16 +147,51 @@ def test_the_table_fits_into_a_hundred_columns():
         )  # fmt: skip
         text = Console(width=100, file=io.StringIO(), record=True)
         for each in explanation_lines(Explanation("job", operations, holders)):
-            if isinstance(each, Table):
+            if isinstance(each, FittingTable):
                 text.print(each)
         lines = text.export_text().splitlines()
         assert max(map(len, lines)) <= 100
-        assert sum(line.count("…") for line in lines) == 2  # of the two that have not ended
+        assert not any("…" in line for line in lines)
         rows = [line.split() for line in lines if line.startswith("999")]
         assert [row[:4] for row in rows] == [[str(n), "11-16", "13:46:07", "write"] for n in (9_998, 9_999)]
         assert all(len(row) == 13 for row in rows)
         assert any("before" in line and "0.9877" in line and "999.9 GB" in line for line in lines)
         assert any("after" in line for line in lines)
+
+
+def test_alone_is_at_the_capacity_of_each_moment(story):
+    """Ten times the capacity for a while does not make the rest of the time look like a loss."""
+    story.register("a")
+    story.connect("operator")
+    story.core.sessions[2].identity = type(story.core.sessions[2].identity)("peer", 0, "admin")
+    story.say("a", Post(2, 1, 1, 3000.0))
+    story.wait(4, a=400.0)
+    story.say("operator", Admin(1, "capacity", {"capacity": 1000.0}))
+    story.wait(2, a=2400.0)
+    story.say("operator", Admin(2, "capacity", {"capacity": 100.0}))
+    story.wait(6, a=3000.0)
+    story.say("a", Complete(1, 3000.0))
+    story.end()
+    (operation,) = explain(story.folder, "a").operations
+    assert (operation.seconds, operation.dedicated, operation.limit) == pytest.approx((12, 12, 1000))
+    assert parts(operation) == near(policy=0, room=0, controller=0, client=0)
+
+
+def test_what_a_job_brings_along_counts_as_moved(story):
+    """A job that is not known any more, and comes back in the middle of its operation."""
+    story.register("a")
+    story.die()
+    story.folder = story.folder / "elsewhere"  # another controller, which never heard of it
+    story.folder.mkdir()
+    story.begin()
+    story.connect("a")
+    back = OpenOp(1, 1000.0, 400.0, "write", (), 4.0)
+    story.say("a", Resync(3, 1, 1, 1, 99, 100.0, 4.0, 50, back, "a", 1))
+    story.wait(6, a=1000.0)
+    story.say("a", Complete(1, 1000.0))
+    story.end()
+    (operation,) = explain(story.folder, "a").operations
+    assert (operation.moved, operation.dedicated) == pytest.approx((1000, 10))
 
 
 def test_no_room_until_others_have_slowed_down(story):

@@ -85,7 +85,7 @@ def test_tables_and_plot(recorded):
     assert shadow_lines(found, "b")[1].row_count == 1
     left, right = shadow_figure(found).axes
     assert [text.get_text() for text in left.get_yticklabels()] == [f"really ({policy})", *POLICIES]
-    assert right.get_xlabel() == "time [s]"
+    assert right.get_xlabel() == "time (s)"
     assert len(left.lines) == 2 * (1 + len(POLICIES))
     assert [len(line.get_xdata()) for line in left.lines[::2]] == [3] * (1 + len(POLICIES))
 

@@ -172,6 +172,8 @@ def plot(
     check_outputs(file)
     results = _results(directory)
     upwards = metric or results.metrics[0]
+    if versus == upwards:
+        raise InvalidOption(f"--versus is {versus}, the metric that goes upwards; give another one")
     if versus is not None:
         entries = _entries(results, [upwards, versus], None, by, plans)
         best = results.metric(upwards).best, results.metric(versus).best

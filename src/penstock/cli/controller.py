@@ -37,7 +37,8 @@ def place(address: str | None) -> Address:
 
     if address is not None:
         try:
-            return parse_address(address if address.startswith(("unix:", "tcp")) else os.path.abspath(address))
+            whole = address.startswith(("unix:", "tcp")) or not address
+            return parse_address(address if whole else os.path.abspath(address))
         except InvalidOption:
             accepted = "a socket's path, unix:/path, tcp://host:port and tcp-plain://host:port"
             raise InvalidOption(f"--address is {address!r}; accepted are {accepted}") from None

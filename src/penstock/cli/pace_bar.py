@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from penstock.client import Phase
 
 WINDOW = 5.0  # seconds that the rate shown is a mean of
+LONGEST, SHORTEST = 30, 5  # letters of the bar
+WORDS = 78  # letters beside it, hardly ever more
 
 
 class Bar:
@@ -60,9 +62,9 @@ class Bar:
                 task.completed = bar.moved
                 return super().render(task)
 
-        made = Progress(
-            Filled(bar_width=30), Words(), console=Console(stderr=True), transient=True, refresh_per_second=4
-        )
+        console = Console(stderr=True)
+        length = max(SHORTEST, min(LONGEST, console.width - WORDS))
+        made = Progress(Filled(bar_width=length), Words(), console=console, transient=True, refresh_per_second=4)
         made.add_task("", total=self._size or None)
         return made
 
@@ -77,7 +79,8 @@ class Bar:
         of = f" of {volume(self._size)}" if self._size else ""
         left = (self._size - self.moved) / speed if self._size and speed > 0 else None
         rest = f", {duration(max(0.0, left))} left" if left is not None else ""
-        return Text(f"{volume(self.moved)}{of}, {rate(speed)}, {self._given()}{rest}")
+        line = f"{volume(self.moved)}{of}, {rate(speed)}, {self._given()}{rest}"
+        return Text(line, no_wrap=True, overflow="ellipsis")
 
     def _given(self) -> str:
         from penstock.report.live_table import rate  # noqa: PLC0415
@@ -86,7 +89,7 @@ class Bar:
         if allowed is None:
             return "unpaced"
         if not self._phase.granted:
-            return f"no word from a controller: fallback {rate(allowed)}"
+            return f"no grant: fallback {rate(allowed)}"
         return "waiting for a grant" if allowed == 0 else f"granted {rate(allowed)}"
 
     def _speed(self) -> float:

@@ -41,8 +41,8 @@ def _switch(address: str | None, mode: str, json: bool) -> None:
 
     try:
         answer = order(address, "mode", mode=mode)
-    except NoController as error:
-        raise NoController(f"{error} (--host switches this host without one)") from None
+    except (NoController, InvalidOption) as error:
+        raise type(error)(f"{error} (--host switches this host without one)") from None
     tell(answer, [mode_words(answer)], json)
 
 

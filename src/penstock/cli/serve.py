@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.options import Json
+from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from penstock.live.server.config import Config
@@ -75,6 +76,8 @@ def serve(
         "log": _only(file=log),
     }
     given = {name: value for name, value in given.items() if value not in (None, {})}
+    if config is None and capacity is None:
+        raise InvalidOption("serve needs --capacity, as in --capacity 10GB/s, or a configuration with --config FILE")
     gc.disable()  # until it listens: nothing of what is loaded is garbage, and a restart must be quick
     try:
         code = _run(config, given, grace, epoch, json)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.exact import Optimum
     from penstock.model import Scenario
     from penstock.packing import Packing
+    from penstock.report.fitting import FittingTable
     from penstock.targets import Allotment, Move
 
 PIPE_WIDTH = 120
@@ -149,7 +150,7 @@ def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
         save_figure(figure(what), path)
 
 
-def say(things: Iterable[str | Table], *written: Path | None) -> None:
+def say(things: Iterable[str | Table | FittingTable], *written: Path | None) -> None:
     """Print tables and sentences, and which files came with them."""
     console = output()
     for thing in things:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.live import Live
 
     from penstock.live.admin import Line
 
@@ -45,7 +47,6 @@ def top(
 def _watch(connected: Line, address: str | None, every: float, jobs: int) -> None:
     """Show it anew until an interrupt; a controller that goes away is looked for again."""
     from rich.live import Live  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
 
     from penstock.cli.controller import line  # noqa: PLC0415
     from penstock.cli.status import gathered  # noqa: PLC0415
@@ -58,22 +59,24 @@ def _watch(connected: Line, address: str | None, every: float, jobs: int) -> Non
                 time.sleep(every)
                 try:
                     screen.update(_view(gathered(connected, jobs)), refresh=True)
-                except NoController as gone:
-                    screen.update(Text(f"{gone}\nLooking again every {every:g} s …"), refresh=True)
+                except NoController:
                     connected.close()
-                    connected = _again(lambda: line(address), every)
+                    connected = _again(lambda: line(address), every, screen)
     except KeyboardInterrupt:
         pass
 
 
-def _again(dial: Any, every: float) -> Line:
+def _again(dial: Callable[[], Line], every: float, screen: Live) -> Line:
+    """Dial until somebody answers, and show meanwhile why nobody does."""
+    from rich.text import Text  # noqa: PLC0415
+
     from penstock.live.admin import NoController  # noqa: PLC0415
 
     while True:
         try:
-            found: Line = dial()
-            return found
-        except NoController:
+            return dial()
+        except NoController as still:
+            screen.update(Text(f"{still}\nLooking again every {every:g} s …"), refresh=True)
             time.sleep(every)
 
 
@@ -83,5 +86,6 @@ def _view(found: dict[str, Any]) -> RenderableType:
 
     from penstock.report.live_table import jobs_table, status_lines  # noqa: PLC0415
 
-    lines = [Text(line) for line in status_lines(found["status"], found["server"])]
+    said = status_lines(found["status"], found["server"])
+    lines = [Text(line) if isinstance(line, str) else line for line in said]
     return Group(*lines, Text(""), jobs_table(found["jobs"]) if found["jobs"] else Text("No job does I/O."))

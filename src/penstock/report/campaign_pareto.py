@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from penstock.report.campaign_labels import Floats, Label, place_labels
-from penstock.report.campaign_plot import panels_of
+from penstock.report.campaign_plot import metric_label, note, panels_of
 from penstock.report.theme import FAINT, OTHERS, label, look, theme
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 COLUMNS = 2
 FAR = 10.0  # median distances from the median beyond which a value is drawn at the edge
-MARGIN = 0.08  # of the axes, around the outermost means
+MARGIN = 0.08  # of the axes, around what is shown
+REACH = 1.0  # how far beyond the outermost means intervals are followed, times the distance between those
 
 
 class Point(NamedTuple):
@@ -54,13 +55,14 @@ def pareto_figure(entries: Sequence[Entry], best: tuple[int, int]) -> Figure:
         for axes, (title, members) in zip(grid, panels.items(), strict=False):
             points = _points(members, plans, upwards, across)
             axes.set_title(label(title, 60))
-            axes.set_xlabel(label(across))
-            axes.set_ylabel(label(upwards))
+            axes.set_xlabel(metric_label(across))
+            axes.set_ylabel(metric_label(upwards))
             axes.grid(color=FAINT, linewidth=0.6)
             axes.set_axisbelow(True)
             drawn.append((axes, points, _draw(axes, points, best)))
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
+        note(figure, _note(best, any(_is_outside(axes, point) for axes, points, _ in drawn for point in points)))
         # Labels need to know where everything is, and must not move it.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
@@ -91,27 +93,31 @@ def unbeaten(points: Sequence[tuple[float, float]], best: tuple[int, int]) -> li
     return sorted(free, key=lambda i: points[i])
 
 
-def limits(values: Sequence[float]) -> tuple[float, float]:
-    """Ends of an axis that show all values but those far from the rest.
+def limits(values: Sequence[Interval]) -> tuple[float, float]:
+    """Ends of an axis that show all means but those far from the rest, and intervals that are not too long."""
+    near = _near(values)
+    low, high = min(each.mean for each in near), max(each.mean for each in near)
+    reach = REACH * (high - low) or math.inf
+    lowest = max(low - reach, min([low, *(each.low for each in near if each.low < low)]))
+    highest = min(high + reach, max([high, *(each.high for each in near if each.high > high)]))
+    margin = MARGIN * (highest - lowest) or 0.01 * max(abs(high), 1e-9)
+    return lowest - margin, highest + margin
 
-    >>> [round(end, 2) for end in limits([0.90, 0.91, 0.92, 0.93, 0.2])]
-    [0.9, 0.93]
-    """
-    found = np.array(values)
-    away = np.abs(found - np.median(found))
+
+def _near(values: Sequence[Interval]) -> list[Interval]:
+    """Those whose means are not far from the rest."""
+    means = np.array([each.mean for each in values])
+    away = np.abs(means - np.median(means))
     usual = float(np.median(away))
-    near = found[away <= FAR * usual] if usual > 0.0 else found
-    low, high = float(near.min()), float(near.max())
-    margin = MARGIN * (high - low) or 0.01 * max(abs(high), 1e-9)
-    return low - margin, high + margin
+    return [each for each, far in zip(values, away > FAR * usual, strict=True) if usual == 0.0 or not far]
 
 
 def _draw(axes: Axes, points: Sequence[Point], best: tuple[int, int]) -> list[list[tuple[float, float]]]:
     """Points, bars and the line; all lines that labels keep clear of."""
     if not points:
         return []
-    axes.set_xlim(*limits([point.x.mean for point in points]))
-    axes.set_ylim(*limits([point.y.mean for point in points]))
+    axes.set_xlim(*limits([point.x for point in points]))
+    axes.set_ylim(*limits([point.y for point in points]))
     lines = []
     if all(best):
         means = [(point.x.mean, point.y.mean) for point in points]
@@ -121,13 +127,21 @@ def _draw(axes: Axes, points: Sequence[Point], best: tuple[int, int]) -> list[li
     for point in points:
         colour, marker = look(point.number)
         x, y = _inside(axes, point.x.mean, point.y.mean)
-        if (x, y) != (point.x.mean, point.y.mean):
+        if _is_outside(axes, point):
             axes.plot(x, y, marker=_arrow(axes, point), color=colour, markersize=7, clip_on=False, zorder=3)
             continue
         across, up = _bar(point.x), _bar(point.y)
         axes.errorbar(x, y, xerr=across, yerr=up, color=colour, marker=marker, markersize=5, linewidth=1, zorder=2)
         lines += [[(x - across[0, 0], y), (x + across[1, 0], y)], [(x, y - up[0, 0]), (x, y + up[1, 0])]]
     return lines
+
+
+def _note(best: tuple[int, int], arrows: bool) -> str:
+    """What the marks mean, of those that there are."""
+    pieces = ["mean and 95 % interval of each plan"]
+    pieces += ["line: no other is better in both"] if all(best) else []
+    pieces += ["arrow: further out, at the value in brackets"] if arrows else []
+    return "; ".join(pieces)
 
 
 def _bar(interval: Interval) -> Floats:
@@ -139,6 +153,10 @@ def _bar(interval: Interval) -> Floats:
 def _inside(axes: Axes, x: float, y: float) -> tuple[float, float]:
     """The place nearest to a point that the axes show."""
     return float(np.clip(x, *axes.get_xlim())), float(np.clip(y, *axes.get_ylim()))
+
+
+def _is_outside(axes: Axes, point: Point) -> bool:
+    return _inside(axes, point.x.mean, point.y.mean) != (point.x.mean, point.y.mean)
 
 
 def _arrow(axes: Axes, point: Point) -> str:

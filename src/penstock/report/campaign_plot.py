@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _COLUMNS = 3
 _MOST_PANELS = 12
+_UNITS = {"capacity": "bytes", "size": "bytes"} | dict.fromkeys(
+    ("bound", "elapsed", "end", "interval", "makespan", "makespan_alone", "seconds"), "s"
+)
+_ROWS_NOTE = "mean; thick: its 95 % interval; thin: 5 % to 95 % of runs"
 
 
 def campaign_figure(entries: Sequence[Entry], x: str | None = None) -> Figure:
@@ -37,9 +41,26 @@ def campaign_figure(entries: Sequence[Entry], x: str | None = None) -> Figure:
             axes.set_axisbelow(True)
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
-        if x:
+        if not x:
+            note(figure, _ROWS_NOTE)
+        else:
             figure.legend(*grid[0].get_legend_handles_labels(), loc="outside right upper", title="mean, 95 % interval")
         return figure
+
+
+def metric_label(name: str) -> str:
+    """A metric in words, with its unit where it has one.
+
+    >>> metric_label("min_yield"), metric_label("makespan")
+    ('min yield', 'makespan (s)')
+    """
+    unit = f" ({_UNITS[name]})" if name in _UNITS else ""
+    return label(name.replace("_", " ") + unit, 40)
+
+
+def note(figure: Figure, words: str) -> None:
+    """What all panels have to be read by, once below them."""
+    figure.supxlabel(words, fontsize=8, x=0.99, ha="right")
 
 
 def panels_of(entries: Sequence[Entry], x: str | None) -> dict[str, list[Entry]]:
@@ -72,7 +93,7 @@ def _draw_lines(axes: Axes, entries: Sequence[Entry], plans: Sequence[str], x: s
     if not numeric:
         axes.set_xticks(range(len(places)), [label(str(place)) for place in places])
     axes.set_xlabel(label(x))
-    axes.set_ylabel(label(entries[0].metric))
+    axes.set_ylabel(metric_label(entries[0].metric))
 
 
 def _draw_rows(axes: Axes, entries: Sequence[Entry], plans: Sequence[str]) -> None:
@@ -86,4 +107,4 @@ def _draw_rows(axes: Axes, entries: Sequence[Entry], plans: Sequence[str]) -> No
             axes.plot([entry.mean.mean], [number], color=colour, marker=marker, markersize=6)
     axes.set_yticks(range(len(plans)), [label(plan) for plan in plans])
     axes.set_ylim(len(plans) - 0.5, -0.5)
-    axes.set_xlabel(f"{label(entries[0].metric)} (thick: 95 % interval of the mean; thin: 5 % to 95 % of runs)")
+    axes.set_xlabel(metric_label(entries[0].metric))

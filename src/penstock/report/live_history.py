@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from penstock.report.fitting import Column, FittingTable, cells
 from penstock.report.live_table import count, rate, user_name, volume
 from penstock.report.quantities import NOTHING, Scale, duration, fixed, percent, time_scale
 from penstock.report.titled import titled_table
@@ -21,34 +22,36 @@ MOST_ROWS = 30
 REALLY = "really"
 
 
-def explanation_lines(found: Explanation) -> list[str | Table]:
+def explanation_lines(found: Explanation) -> list[str | FittingTable]:
     """A job: every phase in a row, what it lost and to whom, and how those stood when it waited longest."""
     shown = found.operations[-MOST_ROWS:]
     longest = max(each.seconds for each in shown)
     scale = time_scale(longest)
     digits = 1 if longest >= 100 * scale.divisor else 2 if longest >= 10 * scale.divisor else 3
-    table = titled_table(f"job {found.job}; times in {scale.unit}")
-    for heading, side in _PHASE_HEADINGS:
-        table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
-    for each in shown:
-        table.add_row(*map(Text, _phase_cells(each, scale, digits)))
+    rows = [_phase_cells(each, scale, digits) for each in shown]
+    columns = tuple(
+        Column(heading, cells(row[place] for row in rows), spare, right)
+        for place, (heading, spare, right) in enumerate(_PHASE_HEADINGS)
+    )
+    table = FittingTable(f"job {found.job}; times in {scale.unit}", columns)
     hidden = len(found.operations) - MOST_ROWS
     more = [f"{hidden:,} earlier operations are not shown; --json has all."] if hidden > 0 else []
     return [table, *more, *_delay_words(found), *_longest_wait(found)]
 
 
+# Heading, when it goes where it gets narrow (0: never), and whether numbers are below it.
 _PHASE_HEADINGS = (
-    ("", "right"),
-    ("posted", "left"),
-    ("", "left"),
-    ("moved", "right"),
-    ("took", "right"),
-    ("alone", "right"),
-    ("waited", "right"),
-    ("policy", "right"),
-    ("room", "right"),
-    ("con-\ntroller", "right"),
-    ("client", "right"),
+    ("", 0, True),
+    ("posted", 6, False),
+    ("", 2, False),
+    ("moved", 5, True),
+    ("took", 0, True),
+    ("alone", 3, True),
+    ("waited", 1, True),
+    ("policy", 0, True),
+    ("room", 4, True),
+    ("con-\ntroller", 0, True),
+    ("client", 0, True),
 )
 
 
@@ -59,26 +62,27 @@ def _phase_cells(each: Explained, scale: Scale, digits: int) -> list[str]:
 
     lost = (each.policy, each.room, each.controller, each.client)
     day, _, clock = each.posted.partition("T")
-    took = time(each.seconds) + ("" if each.ended else "…")
-    times = [took, *map(time, (each.dedicated, each.waited, *lost))]
+    times = map(time, (each.seconds, each.dedicated, each.waited, *lost))
     return [str(each.number), f"{day[5:]} {clock[:8]}", each.direction, volume(each.moved), *times]
 
 
-def _longest_wait(found: Explanation) -> list[str | Table]:
+def _longest_wait(found: Explanation) -> list[FittingTable]:
     """How the jobs that held the bandwidth stood, in the numbers that policies order by."""
     waited = [each for each in found.operations if each.rank is not None and any(by.rank for by in each.held_by)]
     if not waited:
         return []
     worst = max(waited, key=lambda each: each.policy + each.room + each.controller)
-    table = titled_table(f"operation {worst.number} under {worst.sharing}, when it began to wait")
-    table.add_column("job", overflow="fold")
-    for heading in ("posted", "yield", "to move", "moved meanwhile"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_row(*map(Text, [found.job, *_rank_cells(worst.rank), NOTHING]))
+    rows = [[found.job, *_rank_cells(worst.rank), NOTHING]]
     for holder in worst.held_by:
-        moved = f"{volume(holder.bytes)}, {percent(holder.share)}"
-        table.add_row(*map(Text, [holder.job, *_rank_cells(holder.rank), moved]))
-    return [table]
+        rows.append([holder.job, *_rank_cells(holder.rank), f"{volume(holder.bytes)}, {percent(holder.share)}"])
+    columns = tuple(
+        Column(heading, cells(row[place] for row in rows), spare, right=place > 0, folds=place == 0)
+        for place, (heading, spare) in enumerate(_RANK_HEADINGS)
+    )
+    return [FittingTable(f"operation {worst.number} under {worst.sharing}, when it began to wait", columns)]
+
+
+_RANK_HEADINGS = (("job", 0), ("posted", 0), ("yield", 1), ("to move", 2), ("granted meanwhile", 0))
 
 
 def _rank_cells(rank: Rank | None) -> list[str]:
@@ -90,13 +94,15 @@ def _rank_cells(rank: Rank | None) -> list[str]:
 
 def _delay_words(found: Explanation) -> list[str]:
     took, alone, delay = (found.total(name) for name in ("seconds", "dedicated", "delay"))
-    lines = [f"Its I/O took {duration(took)} instead of {duration(alone)} alone: {duration(max(0.0, delay))} longer."]
+    ended = all(each.ended for each in found.operations)
+    time = f"took {duration(took)}" if ended else f"has taken {duration(took)} so far"
+    lines = [f"Its I/O {time} instead of {duration(alone)} alone: {duration(max(0.0, delay))} longer."]
     if delay > 0:
         reasons = ("policy", "the policy's choice"), ("room", "waiting for room"), ("controller", "the controller")
         parts = [f"{words} {percent(found.total(name) / delay)}" for name, words in reasons]
         lines.append(f"Of that: {', '.join(parts)}, its own pace {percent(found.total('client') / delay)}.")
     if found.held_by:
-        lines.append(f"Meanwhile the bandwidth was held by {_holder_words(found.held_by)}.")
+        lines.append(f"Meanwhile the bandwidth was granted to {_holder_words(found.held_by)}.")
     announced, moved = found.total("announced"), found.total("moved")
     if announced > 0:
         lines.append(f"It announced {volume(announced)} and moved {volume(moved)} ({percent(moved / announced)}).")
@@ -107,7 +113,7 @@ def _holder_words(holders: Sequence[Holder]) -> str:
     return ", ".join(f"{each.job} ({volume(each.bytes)}, {percent(each.share)})" for each in holders)
 
 
-def limited_lines(found: Limited) -> list[str | Table]:
+def limited_lines(found: Limited) -> list[str | FittingTable]:
     """Who was held back, by job and by user."""
     if not found.jobs:
         return [f"Nobody was limited in the last {duration(found.seconds)}."]
@@ -117,20 +123,19 @@ def limited_lines(found: Limited) -> list[str | Table]:
     return [jobs, *more, _held_table("by user", "user", found.users[:MOST_ROWS])]
 
 
-def _held_table(title: str, first: str, rows: Sequence[Held]) -> Table:
-    table = titled_table(title)
-    table.add_column(first, overflow="fold")
-    if first == "job":
-        table.add_column("user")
-    for heading in ("operations", "limited", "lost", "delay"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("by", overflow="fold")
-    for each in rows:
-        names = [each.name, user_name(each.uid)] if first == "job" else [user_name(each.uid)]
-        numbers = [f"{each.operations:,}", duration(each.limited), volume(each.lost), duration(each.delay)]
-        by = ", ".join(f"{holder.job} {percent(holder.share)}" for holder in each.held_by[:3])
-        table.add_row(*map(Text, [*names, *numbers, by or NOTHING]))
-    return table
+def _held_table(title: str, first: str, rows: Sequence[Held]) -> FittingTable:
+    users = [user_name(each.uid) for each in rows]
+    by = [", ".join(f"{holder.job} {percent(holder.share)}" for holder in each.held_by[:3]) for each in rows]
+    columns = [
+        Column(first, cells([each.name for each in rows] if first == "job" else users), right=False, folds=True),
+        Column("user", cells(users), spare=2, right=False),
+        Column("operations", cells(f"{each.operations:,}" for each in rows), spare=1),
+        Column("limited", cells(duration(each.limited) for each in rows), spare=3),
+        Column("lost", cells(volume(each.lost) for each in rows), spare=4),
+        Column("delay", cells(duration(each.delay) for each in rows)),
+        Column("by", cells(each or NOTHING for each in by), right=False, folds=True),
+    ]
+    return FittingTable(title, columns if first == "job" else [columns[0], *columns[2:]])
 
 
 def shadow_lines(found: Shadow, job: str | None = None) -> list[str | Table]:

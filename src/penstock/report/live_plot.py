@@ -30,7 +30,7 @@ def shadow_figure(found: Shadow) -> Figure:
         left.set_xlim(0.0, 1.05)
         left.set_xlabel("a dot for each job, a line at the mean")
         right.set_title("longer than alone")
-        right.set_xlabel(f"time [{scale.unit}]")
+        right.set_xlabel(f"time ({scale.unit})")
         right.set_xlim(left=min(0.0, right.get_xlim()[0]))
         right.tick_params(axis="y", left=False)
         left.set_yticks(range(len(accounts)), [label(policy_name(found, account)) for account in accounts])

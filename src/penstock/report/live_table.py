@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import pwd
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from penstock.report.fitting import Column, FittingTable
 from penstock.report.quantities import NOTHING, byte_scale, duration, percent
-from penstock.report.titled import titled_table
 
 Fields = Mapping[str, Any]
 
-_BAR = 30
-_STYLES = {"waiting": "bold red", "cut off": "yellow", "lost": "yellow", "back": "yellow", "moving": "green"}
-_STAGES = {"orphan": "cut off", "lost": "lost", "recovered": "back", "idle": "idle"}
+_BAR, _SHORTEST_BAR = 30, 5
+_MODES = {"run": "enforce", "paused": "pause"}  # as `penstock mode` takes them
+_STYLES = {"waiting": "bold red", "cut off": "yellow", "lost": "yellow", "expected": "yellow", "moving": "green"}
+_STAGES = {"orphan": "cut off", "lost": "lost", "recovered": "expected", "idle": "idle"}
 
 
-def status_lines(status: Fields, server: Fields) -> list[str]:
+def status_lines(status: Fields, server: Fields) -> list[str | ResourceLine]:
     """How the controller is, and each resource."""
     pieces = [mode_words(status), f"policy {status['policy']}", f"epoch {status['epoch']}"]
     pieces += [f"up {duration(server['uptime'])}", count(server["connections"], "connection")]
     pieces.append(f"{status['active']:,} of {status['applications']:,} jobs active")
     if status["waiting"]:
         pieces.append(f"{status['waiting']:,} wait for room")
-    lines = [", ".join(pieces)]
-    lines += [resource_line(name, each) for name, each in status["capacity"].items()]
+    lines: list[str | ResourceLine] = [", ".join(pieces), *capacity_lines(status["capacity"])]
     if status["last_policy_failure"]:
         lines.append(f"The policy failed {count(status['policy_failures'], 'time')}: {status['last_policy_failure']}")
     return lines + [f"Warning: {warning}" for warning in server["warnings"]]
@@ -40,36 +41,65 @@ def count(number: int, what: str) -> str:
 
 def mode_words(status: Fields) -> str:
     """The mode, and what goes with it."""
-    words = [f"mode {status['mode']}"]
+    words = [f"mode {_MODES.get(status['mode'], status['mode'])}"]
     words += [f"settling ({status['settling']:,} still unpaced)"] if status["settling"] else []
     words += ["draining"] if status.get("draining") else []
     words += ["no rate is raised"] if status.get("frozen") else []
     return ", ".join(words)
 
 
-def resource_line(name: str, resource: Fields) -> str:
-    """One resource: a bar of what is charged, and the numbers."""
-    capacity, charged = resource["capacity"], resource["charged"]
-    full = round(_BAR * min(1.0, charged / capacity))
-    used = f"{rate(charged)} of {rate(capacity)} charged ({percent(charged / capacity)})"
-    return f"{name:<10} {'█' * full}{'░' * (_BAR - full)} {used}, {rate(resource['granted'])} granted"
+@dataclass(frozen=True)
+class ResourceLine:
+    """One resource: a bar of what is charged, as long as there is room for, and the numbers."""
+
+    name: str
+    resource: Fields
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The line."""
+        yield Text(self.within(options.max_width))
+
+    def within(self, width: int) -> str:
+        """The line of at most so many letters, if it can be that short."""
+        capacity, charged, granted = (self.resource[key] for key in ("capacity", "charged", "granted"))
+        used = f"{rate(charged)} of {rate(capacity)} charged ({percent(charged / capacity)}), {rate(granted)} granted"
+        line = f"{self.name:<10} "
+        length = min(_BAR, width - len(line) - len(used) - 1)
+        if length < _SHORTEST_BAR:
+            return line + used
+        full = round(length * min(1.0, charged / capacity))
+        return f"{line}{'█' * full}{'░' * (length - full)} {used}"
 
 
-def capacity_lines(capacities: Mapping[str, Fields]) -> list[str]:
+def capacity_lines(capacities: Mapping[str, Fields]) -> list[ResourceLine]:
     """Each resource in a line."""
-    return [resource_line(name, each) for name, each in capacities.items()]
+    return [ResourceLine(name, each) for name, each in capacities.items()]
 
 
-def jobs_table(jobs: Sequence[Fields]) -> Table:
+# Heading, when it goes where it gets narrow (0: never), and whether numbers are below it.
+_JOB_HEADINGS = (
+    ("job", 0, False),
+    ("user", 7, False),
+    ("state", 0, False),
+    ("direction", 3, False),
+    ("volume", 5, True),
+    ("done", 4, True),
+    ("", 8, True),
+    ("rate", 0, True),
+    ("limit", 2, True),
+    ("waited", 6, True),
+    ("lease", 1, True),
+)
+
+
+def jobs_table(jobs: Sequence[Fields]) -> FittingTable:
     """One row for each job."""
-    table = titled_table("")
-    for heading in ("job", "user", "state", "direction"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("volume", "done", "", "rate", "limit", "waited", "lease"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for job in jobs:
-        table.add_row(*_cells(job))
-    return table
+    rows = [tuple(_cells(job)) for job in jobs]
+    columns = (
+        Column(heading, [row[place] for row in rows], spare, right, folds=heading in ("job", "user"))
+        for place, (heading, spare, right) in enumerate(_JOB_HEADINGS)
+    )
+    return FittingTable("", tuple(columns))
 
 
 def _cells(job: Fields) -> Iterable[Text]:

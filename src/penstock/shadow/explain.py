@@ -190,7 +190,6 @@ def limited(directory: str | os.PathLike[str], last: float, now: float | None = 
 def _explained(number: int, phase: Phase, phases: Phases) -> Explained:
     end = phases.end if phase.ended is None else phase.ended
     seconds = end - phase.posted
-    dedicated = phase.moved / phase.limit if phase.limit > 0.0 else 0.0
     ranks = {app: _rank(phase, standing) for app, standing in phase.standings.items()}
     return Explained(
         number=number,
@@ -203,11 +202,11 @@ def _explained(number: int, phase: Phase, phases: Phases) -> Explained:
         seconds=seconds,
         waited=None if phase.first is None else phase.first - phase.posted,
         ended=phase.ended is not None,
-        dedicated=dedicated,
+        dedicated=phase.alone,
         policy=phase.policy,
         room=phase.room,
         controller=phase.controller,
-        client=seconds - dedicated - phase.policy - phase.room - phase.controller,
+        client=seconds - phase.alone - phase.policy - phase.room - phase.controller,
         held_by=_holders(phase.held, phases, ranks),
         sharing=phase.sharing or None,
         rank=ranks.get(phase.app),

@@ -57,6 +57,7 @@ class Phase:
     announced: float = 0.0
     moved: float = 0.0
     limit: float = 0.0  # the highest
+    alone: float = 0.0  # seconds for the bytes moved, each at what could be used when it was
     first: float | None = None  # when it was first told a rate above 0
     ended: float | None = None
     policy: float = 0.0  # seconds lost
@@ -72,6 +73,13 @@ class Phase:
     settled: float = 0.0
     numbers: Numbers = field(default_factory=Numbers)
     parts: dict[int, float] = field(default_factory=dict)  # by member: what it reported of its open operation
+
+    def report(self, member: int, done: float) -> None:
+        """Note how much of its open operation a member has moved by now."""
+        limit = self.numbers.limit or self.limit
+        if limit > 0.0:
+            self.alone += (done - self.parts.get(member, 0.0)) / limit
+        self.parts[member] = done
 
     def given_at(self, now: float) -> float:
         """Bytes that it has been told to move by some time."""
@@ -152,10 +160,16 @@ class Phases:
         """What a record says of volumes."""
         if isinstance(record, records.Posted | records.Resynced):
             app = state.apps[record.app]
-            phase = self.open.get(record.app) or self._open(state, app, wall - (state.now - app.posted))
+            phase = self.open.get(record.app)
+            if phase is None:
+                phase = self._open(state, app, wall - (state.now - app.posted))
+                self._read(state, app)
             if isinstance(record, records.Posted) or record.member not in phase.parts:
                 phase.announced += record.volume
-            phase.parts[record.member] = 0.0 if isinstance(record, records.Posted) else record.done
+            if isinstance(record, records.Posted):
+                phase.parts[record.member] = 0.0
+            else:
+                phase.report(record.member, record.done)
             return
         phase_of = self.open.get(getattr(record, "app", 0))
         if phase_of is None:
@@ -163,10 +177,10 @@ class Phases:
         if isinstance(record, records.Extended):
             phase_of.announced += record.more
         elif isinstance(record, records.Progressed | records.Adrift):
-            phase_of.parts[record.member] = record.done
+            phase_of.report(record.member, record.done)
         elif isinstance(record, records.Ended):
-            phase_of.parts.pop(record.member, None)
-            phase_of.moved += record.done
+            phase_of.report(record.member, record.done)
+            phase_of.moved += phase_of.parts.pop(record.member)
         elif isinstance(record, records.Gone):
             phase_of.moved += phase_of.parts.pop(record.member, 0.0)
 

@@ -127,7 +127,9 @@ def test_a_view_that_differs_and_a_policy_that_changed_are_told(
 
 
 def test_a_folder_without_a_journal_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(JournalError, match="there is no journal"):
-        replay(tmp_path)
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(JournalError, match="there is no journal; expected the folder that"):
+            replay(folder)
+    (tmp_path / "file").touch()
     with pytest.raises(JournalError, match="cannot be read"):
-        replay(tmp_path / "nowhere")
+        replay(tmp_path / "file")

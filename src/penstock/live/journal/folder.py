@@ -67,7 +67,7 @@ def snapshots(folder: Path) -> list[SnapshotFile]:
 
 def _names(folder: Path) -> list[Path]:
     with explained(folder, "read"):
-        return list(folder.iterdir())
+        return list(folder.iterdir()) if folder.exists() else []
 
 
 @contextmanager
