@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +20,10 @@ from penstock.client.config import parse_address
 from penstock.live.admin import ask
 
 RATE = 20_000_000.0  # bytes/s: what the controller shares
-LEASE, BEAT = 3.0, 0.5
+LEASE, BEAT = 6.0, 0.5
 PATIENCE = 90.0  # seconds: a busy machine takes long to start a process
+# A job does not wait for more than a second or two for its controller, and goes on without; that is tested elsewhere.
+PATIENT = f"from penstock.client import link; link.CONNECT_LIMIT = link.HELLO_LIMIT = link.LEAVE_LIMIT = {PATIENCE}; "
 
 
 def until(true: Callable[[], Any], seconds: float = PATIENCE) -> Any:
@@ -30,6 +33,11 @@ def until(true: Callable[[], Any], seconds: float = PATIENCE) -> Any:
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
     return found
+
+
+def patient(*arguments: str) -> list[str]:
+    """The command, with more time than usual for a controller to answer."""
+    return [sys.executable, "-c", f"{PATIENT}from penstock.cli import main; main()", *arguments]
 
 
 class Controller:
@@ -68,7 +76,7 @@ class Controller:
 
     def ask(self, verb: str, **args: Any) -> Any:
         """An operator's question."""
-        return ask(parse_address(self.address), verb, **args)
+        return ask(parse_address(self.address), verb, timeout=PATIENCE, **args)
 
     def jobs(self) -> dict[str, dict[str, Any]]:
         """The active jobs by name."""
@@ -81,11 +89,11 @@ class Controller:
     def user(self, job: str, **changes: str) -> dict[str, str]:
         """The environment of a job that knows the controller."""
         own = {"PENSTOCK_ADDRESS": self.address, "PENSTOCK_JOB": job, "TMPDIR": str(self.folder)}
-        return environment(PENSTOCK_QUIET="1", **{**own, **changes})
+        return environment(PENSTOCK_QUIET="1", PENSTOCK_TIMEOUT=f"{PATIENCE:g}", **{**own, **changes})
 
     def begin(self, job: str, *arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start a command as a job."""
-        return subprocess.Popen(command(*arguments), env=self.user(job), **streams)
+        return subprocess.Popen(patient(*arguments), env=self.user(job), **streams)
 
     @contextmanager
     def holding(self, job: str, volume: str = "1GB") -> Iterator[subprocess.Popen[bytes]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.controlled import PATIENCE
 from cli.user import command, environment
 from penstock import generate, load
 from penstock.sharing import NAMES
@@ -240,7 +241,7 @@ def test_an_interrupt_leaves_no_file_behind(folder, arguments):
     while b"asked" not in child.stderr.readline():
         assert child.poll() is None
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=10)
+    out, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
     assert (out, b"Traceback" in err) == (b"", False)
     assert sorted(os.listdir()) == before

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import select
 import signal
 import socket
@@ -12,16 +13,18 @@ import subprocess
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 
-from cli.controlled import PATIENCE, RATE, Controller, until
+from cli.controlled import LEASE, PATIENCE, RATE, Controller, until
 from cli.user import command, environment
 from penstock.cli.serve import chosen
 from penstock.client import config
 from penstock.client.config import parse_address
 from penstock.live import admin, wire
 from penstock.live.tokens import read_claims, read_token, secret_of
+from ports import free_port
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +69,7 @@ def busy(controller):
 
 def test_status_shows_who_is_there(busy, operator):
     text = operator("status")
-    assert "mode run, policy fair-share, epoch 1" in text
+    assert "mode enforce, policy fair-share, epoch 1" in text
     assert "20 MB/s of 20 MB/s charged (100.0 %)" in text
     (row,) = [line for line in text.splitlines() if line.startswith("holder")]
     assert "moving" in row and "1 GB" in row and row.count("20 MB/s") == 2
@@ -86,9 +89,18 @@ def test_status_has_leases_and_on_demand_the_idle(busy, operator):
     assert [job["job"] for job in operator("status", "--json")["jobs"]] == ["holder"]
     jobs = {job["job"]: job for job in operator("status", "--all", "--json")["jobs"]}
     assert (jobs["holder"]["active"], jobs["brief"]["active"]) == (True, False)
-    assert 0 < jobs["holder"]["lease"] < 4 and jobs["holder"]["direction"] == "write"
+    assert 0 < jobs["holder"]["lease"] <= LEASE and jobs["holder"]["direction"] == "write"
     (row,) = [line for line in operator("status", "--all").splitlines() if line.startswith("brief")]
     assert "idle" in row
+
+
+def test_every_key_of_the_status_is_documented(busy, operator):
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+    section = page.partition("### JSON of the controller")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"`(\w+)`", section))
+    found = operator("status", "--json")
+    keys = {key for part in (found["status"], found["server"], found["jobs"][0]) for key in part}
+    assert keys <= documented
 
 
 def test_top_once(busy, operator):
@@ -143,6 +155,7 @@ def test_top_finds_a_controller_that_was_restarted(tmp_path):
         top = Top(controller)
         top.until("epoch 1", 2)
         controller.stop(signal.SIGKILL)
+        top.until("nobody listens at")
         top.until("Looking again every 0.2 s")
         controller.start()
         top.until("epoch 2", 2)
@@ -152,12 +165,11 @@ def test_top_finds_a_controller_that_was_restarted(tmp_path):
 def test_metrics(tmp_path):
     """Numbers as Prometheus reads them, and as the operator is told them."""
     parser = pytest.importorskip("prometheus_client.parser")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with Controller(tmp_path, "--metrics", str(port)) as controller, controller.holding("holder", "3GB"):
         with controller.holding("brief"):
             pass
+        until(lambda: controller.ask("status")["members"] == {"posted": 1})
         told, server = controller.ask("status"), controller.ask("server")
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
             assert answer.headers["Content-Type"].startswith("text/plain")
@@ -188,6 +200,17 @@ def test_policy_is_switched_live(controller, operator):
         assert operator("policy", "--json") == {"policy": "fcfs"}
     finally:
         operator("policy", "fair-share")
+
+
+def test_a_policy_that_must_be_compiled_first_may_take_its_time(controller, monkeypatch):
+    limits = []
+    hear = admin.Line._next
+    monkeypatch.setattr(admin.Line, "_next", lambda line: limits.append(line._socket.gettimeout()) or hear(line))
+    with admin.Line(parse_address(controller.address)) as line:
+        line.ask("policy")
+        line.ask("policy", name="fair-share")
+        line.ask("status")
+    assert limits[-3:] == [admin.TIMEOUT, admin.TIMEOUT + admin.COMPILING, admin.TIMEOUT]
 
 
 def test_a_policy_of_ones_own_is_found_from_any_folder(controller, operator, folder):
@@ -228,6 +251,7 @@ def test_capacity(controller, operator):
         (("exempt", "--remove"), "--remove needs"),
         (("top", "--every", "0"), "--every is 0"),
         (("status", "--address", "tcp://nowhere"), "--address is 'tcp://nowhere'; accepted are"),
+        (("status", "--address", ""), "--address is ''; accepted are"),
     ],
 )
 def test_what_operators_get_wrong(refused, arguments, sentence):
@@ -239,12 +263,12 @@ def test_mode(controller, operator):
         assert operator("mode", "monitor") == "mode monitor\n"
         assert operator("mode", "--json")["mode"] == "monitor"
     finally:
-        assert operator("mode", "enforce").startswith("mode run")
+        assert operator("mode", "enforce").startswith("mode enforce")
 
 
 def test_pause_and_resume(controller, operator):
     try:
-        assert operator("pause") == "mode paused\n"
+        assert operator("pause") == "mode pause\n"
         assert controller.ask("status")["mode"] == "paused"
     finally:
         assert operator("resume", "--json")["mode"] == "run"
@@ -253,6 +277,10 @@ def test_pause_and_resume(controller, operator):
 def test_the_kill_switch_works_without_a_controller(penstock, folder, monkeypatch):
     monkeypatch.setenv("PENSTOCK_ADDRESS", f"unix:{folder}/nobody")
     monkeypatch.setattr(config, "OFF_FILE", folder / "etc" / "off")
+    assert "--host switches this host without" in penstock("pause").err
+    monkeypatch.delenv("PENSTOCK_ADDRESS")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    monkeypatch.setattr(config, "SYSTEM_SOCKET", folder / "nobody")
     assert "--host switches this host without" in penstock("pause").err
     assert penstock("pause", "--host").code == 0
     assert config.OFF_FILE.exists()
@@ -384,7 +412,7 @@ def test_tokens_that_cannot_be_made(penstock, key, changes, sentence):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "needs either a capacity"),
+        ((), "serve needs --capacity, as in --capacity 10GB/s, or a configuration"),
         (("--capacity", "0"), "a bandwidth is a number > 0"),
         (("--capacity", "5 Gb/s"), "gigabits"),
         (("--capacity", "1GB/s", "--sharing", "nobody"), "nobody"),

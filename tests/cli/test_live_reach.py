@@ -1,7 +1,6 @@
 """Reaching the controller from another host, and without waiting for libraries that nobody uses."""
 
 import json
-import socket
 import subprocess
 import sys
 
@@ -9,6 +8,7 @@ import pytest
 
 from cli.controlled import PATIENCE, Controller
 from cli.user import environment
+from ports import free_port
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +35,7 @@ def certificates(tmp_path_factory):
 @pytest.fixture(scope="module")
 def far(certificates, tmp_path_factory):
     """The address of a controller that is reached over TLS."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     files = {"certificate": "localhost.crt", "key": "localhost.key", "client_ca": "ca.crt"}
     tcp = {"listen": f"127.0.0.1:{port}", **{name: str(certificates / file) for name, file in files.items()}}
     with Controller(tmp_path_factory.mktemp("far"), tcp=tcp):

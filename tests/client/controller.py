@@ -13,7 +13,15 @@ from pathlib import Path
 from penstock.live import wire
 from penstock.live.wire import Beat, Challenge, Error, Frames, Hello, Message, Post, Rate, Registered, Resync, Welcome
 
-TIME_LIMIT = 5.0
+PATIENCE = 30.0  # seconds: a busy machine may take long for anything
+
+
+def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
+    """Wait for what another thread or process is about to do."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.005)
 
 
 class Controller:
@@ -21,7 +29,7 @@ class Controller:
 
     def __init__(self, path: Path, rate: float | None = 1e9) -> None:
         self.path, self.rate = path, rate
-        self.lease, self.beat, self.epoch = 8.0, 2.0, 1
+        self.lease, self.beat, self.epoch = 2 * PATIENCE, 2.0, 1
         self.flags = 0
         self.fallback = 123e6
         self.heard: list[Message] = []
@@ -49,7 +57,7 @@ class Controller:
             each.close()
         self.path.unlink(missing_ok=True)
 
-    def wait_for(self, kind: type[Message], count: int = 1, seconds: float = TIME_LIMIT) -> Message:
+    def wait_for(self, kind: type[Message], count: int = 1, seconds: float = PATIENCE) -> Message:
         """The message of this kind with this number, counted from 1."""
         until = time.monotonic() + seconds
         with self._new:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import asyncio
 import io
-import threading
-import time
 from pathlib import Path
 
-from client.controller import Controller
-from penstock.client.aio import io_phase
-from penstock.client.bucket import boottime
+import pytest
+
+from client.controller import PATIENCE, Controller
+from penstock.client import bucket as bucket_module
+from penstock.client.aio import Phase, io_phase
+from penstock.client.bucket import Bucket, boottime
 from penstock.live.wire import Complete, Post
 
 
@@ -16,6 +17,15 @@ def done(controller: Controller) -> float:
     word = controller.wait_for(Complete)
     assert isinstance(word, Complete)
     return word.done
+
+
+async def in_line(phase: Phase, count: int) -> None:
+    """Wait until so many tasks do."""
+    operation = phase._phase.operation()
+    assert operation is not None and isinstance(operation.bucket, Bucket)
+    async with asyncio.timeout(PATIENCE):
+        while len(operation.bucket._waiters) < count:
+            await asyncio.sleep(0.005)
 
 
 def test_plain_files(controller: Controller, tmp_path: Path) -> None:
@@ -34,36 +44,27 @@ def test_plain_files(controller: Controller, tmp_path: Path) -> None:
 
 
 def test_tasks_are_paced_in_turn_and_the_loop_runs_on(controller: Controller) -> None:
-    controller.rate = 1e6
+    controller.rate, controller.beat = 0.0, 0.1
 
-    async def job() -> tuple[list[int], int, float]:
+    async def job() -> tuple[list[int], float, float]:
         order: list[int] = []
-        ticks = 0
-
-        async def tick() -> None:
-            nonlocal ticks
-            while True:
-                await asyncio.sleep(0.01)
-                ticks += 1
-
-        ticker = asyncio.create_task(tick())
         async with io_phase("300kB") as phase:
 
             async def pay(i: int) -> None:
                 await phase.acquire(100_000)
                 order.append(i)
 
-            await asyncio.gather(*(pay(i) for i in range(3)))
-            waited = phase.waited
-        ticker.cancel()
-        return order, ticks, waited
+            paying = asyncio.gather(*(pay(i) for i in range(3)))
+            await in_line(phase, 3)
+            assert order == []
+            start, controller.rate = boottime(), 1e6
+            await paying
+            return order, boottime() - start, phase.waited
 
-    start = boottime()
-    order, ticks, waited = asyncio.run(job())
-    assert 0.28 < boottime() - start < 3.0
+    order, seconds, waited = asyncio.run(job())
     assert order == [0, 1, 2]
-    assert ticks >= 10
-    assert waited > 0.5
+    assert seconds >= 0.99 * 0.3
+    assert waited >= 0.99 * (0.1 + 0.2 + 0.3)
 
 
 def test_a_cancelled_task_leaves_the_line(controller: Controller) -> None:
@@ -73,26 +74,27 @@ def test_a_cancelled_task_leaves_the_line(controller: Controller) -> None:
     async def job() -> None:
         async with io_phase(100) as phase:
             blocked = asyncio.create_task(phase.acquire(100))
-            await asyncio.sleep(0.05)
+            await in_line(phase, 1)
             blocked.cancel()
             controller.rate = 1e9
-            await asyncio.wait_for(phase.acquire(50), 3.0)
+            await asyncio.wait_for(phase.acquire(50), PATIENCE)
 
     asyncio.run(job())
     assert done(controller) == 50
 
 
-def test_a_raise_is_heard(controller: Controller) -> None:
+def test_a_raise_is_heard(controller: Controller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket_module, "LOOK_AGAIN", 2 * PATIENCE)  # nothing else wakes who waits
     controller.rate, controller.beat = 0.0, 0.1
-    threading.Timer(0.3, lambda: setattr(controller, "rate", 1e9)).start()
 
-    async def job() -> float:
+    async def job() -> None:
         async with io_phase(100) as phase:
-            start = time.monotonic()
-            await phase.acquire(100)
-            return time.monotonic() - start
+            paying = asyncio.create_task(phase.acquire(100))
+            await in_line(phase, 1)
+            controller.rate = 1e9
+            await asyncio.wait_for(paying, PATIENCE)
 
-    assert 0.1 < asyncio.run(job()) < 0.9
+    asyncio.run(job())
 
 
 def test_streams_and_files_with_coroutines(controller: Controller) -> None:

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-import math
 import threading
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.client.bucket import GONE, Bucket, Gate, boottime, depth_of, slice_of
+from client.controller import PATIENCE, until
+from client.costs import cost, yardstick
+from penstock.client import bucket as bucket_module
+from penstock.client.bucket import GONE, Bucket, Gate, Waiter, boottime, depth_of, slice_of
 
 MIB = 1 << 20
+TRIES = 3  # a thread that other work keeps from the processor falls behind
 
 
 class VirtualTime:
@@ -191,36 +193,35 @@ def test_never_more_than_the_rates_allow(script: list[tuple[float, float, int]])
 
 
 def test_who_waits_is_served_in_order() -> None:
-    bucket = Bucket(0.0)
-    order: list[int] = []
+    order: list[float] = []
+
+    class Noting(Bucket):
+        def leave(self, waiter: Waiter) -> float:
+            order.append(waiter.amount)  # a thread that goes on may be overtaken before it can say so
+            return super().leave(waiter)
+
+    bucket = Noting(0.0)
     threads = []
     for i in range(8):
-        thread = threading.Thread(target=lambda i=i: (bucket.acquire(1000 - i), order.append(i)))
+        thread = threading.Thread(target=bucket.acquire, args=(1000 + i,))
         thread.start()
         threads.append(thread)
-        while len(bucket._waiters) <= i:
-            time.sleep(0.001)
+        until(lambda i=i: len(bucket._waiters) > i)
     bucket.set_rate(1e5)
     for thread in threads:
-        thread.join(5)
-    assert order == list(range(8))
+        thread.join(PATIENCE)
+    assert order == [1000 + i for i in range(8)]
 
 
-def test_a_raise_is_heard_at_once() -> None:
+def test_a_raise_is_heard_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket_module, "LOOK_AGAIN", 2 * PATIENCE)  # nothing else wakes who waits
     bucket = Bucket(0.0)
-    took: list[float] = []
-
-    def wait() -> None:
-        bucket.acquire(10)
-        took.append(boottime())
-
-    thread = threading.Thread(target=wait)
+    thread = threading.Thread(target=bucket.acquire, args=(10,), daemon=True)
     thread.start()
-    time.sleep(0.1)
-    raised = boottime()
+    until(lambda: bucket._waiters)
     bucket.set_rate(1e9)
-    thread.join(5)
-    assert took[0] - raised < 0.5  # nothing would have woken it for a second
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
 
 
 def test_an_interrupted_waiter_does_not_hold_up_the_next() -> None:
@@ -237,7 +238,8 @@ def test_an_interrupted_waiter_does_not_hold_up_the_next() -> None:
         bucket.acquire(1)
     bucket.gate = Gate
     bucket.set_rate(1e9)
-    assert bucket.acquire(1) < 1.0
+    assert not bucket._waiters
+    assert bucket.acquire(1) < GONE - 1.0
 
 
 def test_a_waiter_that_vanished_is_passed_over() -> None:
@@ -248,8 +250,8 @@ def test_a_waiter_that_vanished_is_passed_over() -> None:
     assert 101.0 + GONE - 2.0 < clock.now < 101.0 + GONE + 3.0
 
 
-@pytest.mark.timing
-def test_rate_and_shares_of_16_threads() -> None:
+def sixteen_threads() -> tuple[float, list[int]]:
+    """The part of its rate that a bucket let pass in two seconds, and what each thread had of it."""
     bucket = Bucket(None)
     counts = [0] * 16
     started: list[float] = []
@@ -266,28 +268,36 @@ def test_rate_and_shares_of_16_threads() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    taken = boottime() - started[0]
-    assert bucket.admitted == pytest.approx(50e6 * taken, rel=0.02)
-    assert min(counts) >= 0.9 * max(counts)
+    return bucket.admitted / (50e6 * (boottime() - started[0])), counts
+
+
+@pytest.mark.timing
+def test_rate_and_shares_of_16_threads() -> None:
+    for _ in range(TRIES):
+        part, counts = sixteen_threads()
+        assert part <= 1.0 + 1e-6  # never too much
+        if part >= 0.98 and min(counts) >= 0.9 * max(counts):
+            return
+    pytest.fail(f"too little, or unevenly, {TRIES} times; at last {part:.3f} of the rate, {counts}")
 
 
 @pytest.mark.timing
 @pytest.mark.parametrize("rate", [10e6, 1e9])
 def test_the_real_rate_over_two_seconds(rate: float) -> None:
-    bucket = Bucket(rate)
-    start = boottime()
-    while boottime() - start < 2.0:
-        bucket.acquire(bucket.slice)
-    assert bucket.admitted / (boottime() - start) == pytest.approx(rate, rel=0.01)
+    for _ in range(TRIES):
+        start = boottime()
+        bucket = Bucket(rate)
+        while boottime() - start < 2.0:
+            bucket.acquire(bucket.slice)
+        part = bucket.admitted / (rate * (boottime() - start))
+        assert part <= 1.0 + 1e-6
+        if part >= 0.99:
+            return
+    pytest.fail(f"too little, {TRIES} times; at last {part:.3f} of the rate")
 
 
 @pytest.mark.timing
 def test_a_chunk_costs_at_most_two_microseconds() -> None:
+    """On a slow machine, some times as much as a lock and a look at the clock: it takes twice that."""
     bucket = Bucket(1e18)
-    best = math.inf
-    for _ in range(20):
-        start = time.thread_time()
-        for _ in range(5000):
-            bucket.acquire(65_536)
-        best = min(best, (time.thread_time() - start) / 5000)
-    assert best <= 2e-6
+    assert cost(lambda: bucket.acquire(65_536)) <= max(2e-6, 8 * yardstick())

@@ -132,8 +132,15 @@ def test_nothing_heavy_is_imported() -> None:
 
 @pytest.mark.timing
 def test_importing_takes_less_than_a_tenth_of_a_second() -> None:
-    script = "import time; t = time.process_time(); import penstock.client; print(time.process_time() - t)"
+    """On a slow machine, no more than four times what it takes to import the libraries: now it is twice that."""
+    ours, libraries = "penstock.client", "msgspec, logging, selectors, struct, threading, pathlib"
+    assert best_import(ours) < max(0.1, 4 * best_import(libraries))
+
+
+def best_import(modules: str) -> float:
+    """Seconds of processor time, the best of five."""
+    script = f"import time; t = time.process_time(); import {modules}; print(time.process_time() - t)"
     runs = [
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in range(5)
     ]
-    assert min(float(run.stdout) for run in runs) < 0.1
+    return min(float(run.stdout) for run in runs)

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from client.controller import Controller
+from client.controller import PATIENCE, Controller, until
+from client.costs import cost, yardstick
 from penstock.client import begin, io_phase, paced, process
-from penstock.client.bucket import boottime
+from penstock.client import bucket as bucket_module
+from penstock.client.bucket import Bucket, boottime, depth_of
 from penstock.client.link import Asked
-from penstock.client.phases import UNKNOWN
+from penstock.client.phases import UNKNOWN, Phase
 from penstock.client.shared import SharedBucket
 from penstock.live.wire import Complete, Extend, Post, Register
 
@@ -31,6 +33,13 @@ def completed(controller: Controller, number: int = 1) -> Complete:
     word = controller.wait_for(Complete, number)
     assert isinstance(word, Complete)
     return word
+
+
+def waiting(phase: Phase) -> int:
+    """How many threads wait in line."""
+    operation = phase.operation()
+    assert operation is not None and isinstance(operation.bucket, Bucket)
+    return len(operation.bucket._waiters)
 
 
 def posts(controller: Controller) -> list[float]:
@@ -60,14 +69,14 @@ def test_writes_are_cut_into_slices(controller: Controller) -> None:
             sizes.append(len(data))  # type: ignore[arg-type]
             return super().write(data)  # type: ignore[arg-type]
 
-    data = os.urandom(500_000)
+    data = os.urandom(2_500_000)
     file = File()
     with io_phase(len(data)) as phase:
         start = boottime()
         phase.write(file, data)
-        assert boottime() - start >= 0.045
+        assert boottime() - start >= 0.99 * (len(data) - depth_of(10e6)) / 10e6
     assert file.getvalue() == data
-    assert sizes == [200_000, 200_000, 100_000]
+    assert sizes == [200_000] * 12 + [100_000]
 
 
 def test_a_raw_file_that_takes_less_is_asked_again(controller: Controller) -> None:
@@ -187,16 +196,18 @@ def test_odd_arguments_do_not_raise(controller: Controller, caplog: pytest.LogCa
 
 
 def test_threads_share_a_phase(controller: Controller) -> None:
-    controller.rate = 20e6
+    controller.rate, controller.beat = 0.0, 0.1
     with io_phase(4e6) as phase:
         threads = [threading.Thread(target=lambda: [phase.acquire(50_000) for _ in range(10)]) for _ in range(8)]
-        start = boottime()
         for thread in threads:
             thread.start()
+        until(lambda: waiting(phase) == 8)
+        time.sleep(0.1)
+        start, controller.rate = boottime(), 20e6
         for thread in threads:
             thread.join()
-        assert 0.15 <= boottime() - start < 2.0
-        assert phase.waited > 0.5  # all of them together
+        assert boottime() - start >= 0.99 * 4e6 / 20e6
+        assert phase.waited > 8 * 0.1  # all of them together
     assert completed(controller).done == 4_000_000
 
 
@@ -207,15 +218,16 @@ def test_an_exception_in_the_phase_ends_it(controller: Controller) -> None:
     assert completed(controller).done == 10
 
 
-def test_whoever_waits_goes_on_when_the_phase_ends(controller: Controller) -> None:
+def test_whoever_waits_goes_on_when_the_phase_ends(controller: Controller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket_module, "LOOK_AGAIN", 2 * PATIENCE)  # nothing else wakes who waits
     controller.rate = 0.0
     phase = io_phase(100)
     phase.__enter__()
     waiter = threading.Thread(target=phase.acquire, args=(100,), daemon=True)
     waiter.start()
-    time.sleep(0.05)
+    until(lambda: waiting(phase))
     phase.__exit__()
-    waiter.join(2.0)
+    waiter.join(PATIENCE)
     assert not waiter.is_alive()
 
 
@@ -237,17 +249,17 @@ def test_ranks_pay_from_the_bucket_of_their_node(
     socket_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = SharedBucket.make(tmp_path / "segment")
-    owner.set_rate(1e6)
+    owner.set_rate(4e6)
     monkeypatch.setenv("PENSTOCK_BUCKET", str(tmp_path / "segment"))
     with Controller(socket_path) as controller:
         start = boottime()
-        with io_phase(1e5) as phase:
-            assert phase.rate == 1e6
-            phase.acquire(1e5)
-        assert 0.09 < boottime() - start < 1.0
+        with io_phase(1e6) as phase:
+            assert phase.rate == 4e6
+            phase.acquire(1e6)
+        assert boottime() - start >= 0.99 * (1e6 - depth_of(4e6)) / 4e6
         with io_phase(1e5) as phase:
             phase.acquire(1e4)
-        assert owner.moved == 1.1e5
+        assert owner.moved == 1.01e6
         assert not controller.heard
 
 
@@ -305,10 +317,5 @@ def test_an_interrupt_while_it_waits_ends_the_phase(controller: Controller, monk
 def test_a_paced_chunk_costs_at_most_two_microseconds(controller: Controller) -> None:
     controller.rate = 9e17
     with io_phase(9e17) as phase:
-        best = 1.0
-        for _ in range(20):
-            start = time.thread_time()
-            for _ in range(5000):
-                phase.acquire(1000)
-            best = min(best, (time.thread_time() - start) / 5000)
-    assert best <= 2e-6
+        each = cost(lambda: phase.acquire(1000))
+    assert each <= max(2e-6, 8 * yardstick())  # the latter on a slow machine

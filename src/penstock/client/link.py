@@ -246,8 +246,8 @@ class Link:
             due = min(due, now + ASK_AGAIN)
         if self._phase_left is not None:
             due = min(due, now + LOOK_AGAIN)
-        if self._notes and not self._holding(now):
-            return 0.0
+        if self._notes:
+            due = min(due, self._settled_by) if self._holding(now) else now
         return max(0.0, due - now)
 
     def _holding(self, now: float) -> bool:

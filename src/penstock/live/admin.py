@@ -38,6 +38,7 @@ from penstock.live.wire import (
 )
 
 TIMEOUT = 5.0  # seconds for each answer
+COMPILING = 60.0  # seconds more for a policy that the controller may have to compile first
 AGENT = "penstock-operator"
 _AT_A_TIME = 1 << 16
 
@@ -83,7 +84,7 @@ class Line:
     """A connection to the controller, as an operator."""
 
     def __init__(self, place: Place, papers: Papers | None = None, timeout: float = TIMEOUT) -> None:
-        self._place = place
+        self._place, self._timeout = place, timeout
         self._frames = Frames(MOST_FROM_CONTROLLER)
         self._heard: list[FromController] = []
         self._numbers = count(1)
@@ -106,6 +107,8 @@ class Line:
     def ask(self, verb: str, **args: Any) -> Any:
         """What the controller answers to a command."""
         number = next(self._numbers)
+        compiles = verb == "policy" and "name" in args
+        self._socket.settimeout(self._timeout + (COMPILING if compiles else 0.0))
         self._send(Admin(number, verb, args))
         pages: list[bytes] = []
         while True:
@@ -145,12 +148,15 @@ class Line:
             with self._explained("heard"):
                 data = self._socket.recv(_AT_A_TIME)
             if not data:
-                raise NoController(f"the controller at {_shown(self._place)} has hung up")
+                raise self._hung_up()
             try:
                 self._heard += [read_controller(body) for body in self._frames.feed(data)]
             except BadFrame:
                 raise NoController(f"what listens at {_shown(self._place)} is no controller") from None
         return self._heard.pop(0)
+
+    def _hung_up(self) -> NoController:
+        return NoController(f"the controller at {_shown(self._place)} has hung up")
 
     @contextmanager
     def _explained(self, done: str) -> Iterator[None]:
@@ -160,6 +166,8 @@ class Line:
             raise NoController(f"the controller at {_shown(self._place)} does not answer in time") from None
         except (FileNotFoundError, ConnectionRefusedError):
             raise NoController(f"nobody listens at {_shown(self._place)}; is `penstock serve` running?") from None
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._hung_up() from None
         except (OSError, ValueError) as error:  # ValueError: a path that no socket can have
             reason = " ".join(str(getattr(error, "strerror", None) or error).split()).lower()
             raise NoController(f"the controller at {_shown(self._place)} cannot be {done} ({reason})") from None
