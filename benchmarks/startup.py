@@ -15,7 +15,7 @@ from benchmarks.timing import ROOT, Command, time_command
 
 SCRIPT = Path(sys.executable).with_name("penstock")
 LIBRARIES = "import typer, pydantic, yaml, rich.table, numba; numba.njit('f8(f8)')(lambda x: x)"
-SECONDS, MULTIPLE = 1.2, 1.6
+SECONDS, MULTIPLE = 1.2, 1.35
 
 
 def startup_rows(quick: bool) -> list[Row]:
