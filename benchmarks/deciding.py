@@ -34,7 +34,7 @@ def decision_rows(quick: bool) -> list[Row]:
         seconds = {name: turn_seconds(name, active, rounds) for name in names}
         slowest = max(seconds, key=seconds.__getitem__)
         what = f"a turn with a decision, {active:,} active: the slowest of {len(names)} {kind}"
-        rows.append(Row(what, 1e3 * seconds[slowest], " ms", 2.0, note=slowest))
+        rows.append(Row(what, 1e3 * seconds[slowest], " ms", 1.0, note=slowest))
     return rows
 
 
