@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import types
 
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
 from penstock.sharing import NAMES, find
 from penstock.sharing.policy import Decide, Sharing
 from penstock.sharing.view import POLICY, RATES, VIEW, Floats, View, empty_view, shut

@@ -25,13 +25,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
-from penstock import Scenario, buffering, kernels, simulate
+from penstock import Scenario, buffering, simulate
 from penstock.buffering import Strategy
 from penstock.buffers import buffer
-from penstock.engine import heap
 from penstock.engine.compile import compile_scenario
 from penstock.engine.run import Execution
-from penstock.kernels import total
+from penstock.kernels import compile as kernels
+from penstock.kernels import heap
+from penstock.kernels.compile import total
 from penstock.sharing import NAMES, Sharing, find, order
 from penstock.sharing.policy import Outlook
 from penstock.sharing.view import View, empty_view
@@ -171,7 +172,7 @@ def one_after_the_other(scenario: Scenario, policy: Sharing) -> list[float]:
 def test_linear_algebra_is_there_for_whoever_needs_it() -> None:
     """Numba is loaded without it; in a new process, where nobody has loaded it before."""
     code = (
-        "import numpy as np, numba, sys; from penstock import kernels; before = 'scipy.linalg' in sys.modules;"
+        "import numpy as np, numba, sys; from penstock.kernels import compile; before = 'scipy.linalg' in sys.modules;"
         "f = numba.njit('f8(f8[::1])')(lambda a: np.dot(a, a)); import scipy.linalg;"
         "print(before, f(np.full(3, 2.0)), scipy.linalg.inv([[2.0]])[0, 0])"
     )
@@ -373,7 +374,7 @@ def test_who_comes_first_is_a_total_order(view: View) -> None:
     assert all(first(a, b) for a, b in pairwise(in_order(view)))
 
 
-ASK = "import penstock.kernels as k, numpy as np; assert k.total(np.arange(4.0), 4) == 6.0; print(k.CACHE)"
+ASK = "import penstock.kernels.compile as k, numpy as np; assert k.total(np.arange(4.0), 4) == 6.0; print(k.CACHE)"
 COMPILING = "penstock: compiling kernels"
 
 

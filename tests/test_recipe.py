@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from penstock.recipe import recipe
+from penstock.kernels.fingerprint import recipe
 
 FILE = """
 import math

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.soonest import empty_tree, first, put
+from penstock.kernels.tournament import empty_tree, first, put
 
 # Few different times make ties likely.
 times = st.sampled_from([0.0, 1.0, 2.5, inf]) | st.floats(0, 1e12)

@@ -13,13 +13,13 @@ from types import SimpleNamespace
 import pytest
 
 from campaign.small import small, with_compiled_policy, with_policy
-from penstock import kernels
 from penstock.campaign import chunks, elsewhere, far, feeding, read_results, run_campaign
 from penstock.campaign.dask import Dask
 from penstock.campaign.executor import Lost, executor
 from penstock.campaign.perform import perform
 from penstock.campaign.units import Keys, units
 from penstock.errors import InvalidOption
+from penstock.kernels import compile as kernels
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 dask_config = import_module("dask.config")

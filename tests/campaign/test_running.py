@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaign.small import SMALL, small, with_compiled_policy, with_policy
-from penstock import generate, kernels, simulate
+from penstock import generate, simulate
 from penstock.campaign import merge, read_results, run_campaign, summarise
 from penstock.campaign.chunks import AHEAD, Chunk, Chunks
 from penstock.campaign.perform import perform
 from penstock.campaign.store import MOST_PARTS, Store
 from penstock.campaign.units import Keys, asked, units
 from penstock.errors import InvalidOption
+from penstock.kernels import compile as kernels
 
 
 def results(folder):

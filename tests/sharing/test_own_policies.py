@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from numba.core import event
 
-from penstock import Result, Scenario, compare, kernels, simulate
+from penstock import Result, Scenario, compare, simulate
 from penstock.buffers import buffer
 from penstock.errors import PolicyError
+from penstock.kernels import compile as kernels
 from penstock.sharing import NAMES, View, find, policies, sharing
 from penstock.sharing.policy import Outlook
 from strategies import scenarios

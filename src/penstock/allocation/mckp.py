@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from penstock.allocation.demand import Demand
 from penstock.allocation.policy import Allocated, allocation
 from penstock.errors import PolicyError
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
 from penstock.sharing.view import Floats, Ints
 
 _F = types.float64[::1]

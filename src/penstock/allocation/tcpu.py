@@ -18,10 +18,10 @@ from numba import types
 
 from penstock.allocation.demand import Demand
 from penstock.allocation.policy import allocation
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
+from penstock.kernels.tournament import empty_tree, first, put
 from penstock.sharing.order import coarse
 from penstock.sharing.view import Floats, Ints
-from penstock.soonest import empty_tree, first, put
 
 _F = types.float64[::1]
 _I = types.int64[::1]

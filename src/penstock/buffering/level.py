@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.buffering.view import Flows
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.view import Floats
 
 _RISING = -1.0

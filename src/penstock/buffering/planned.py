@@ -14,7 +14,7 @@ import numpy as np
 from penstock.buffering.in_turn import left_of, serve_in_turn
 from penstock.buffering.strategy import strategy
 from penstock.buffering.view import Flows
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.view import Floats
 
 _LAST = np.finfo(np.float64).max

@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 
 from penstock.buffering.view import DIVIDE, Flows
 from penstock.errors import PolicyError
-from penstock.kernels import compile_policy, kernel, reason
+from penstock.kernels.compile import compile_policy, kernel, reason
 from penstock.sharing.policy import rule_of
 from penstock.sharing.view import Floats
 

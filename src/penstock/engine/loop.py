@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.engine.heap import pop, push
 from penstock.engine.losses import NOT_ASKED, mean_loss
 from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
@@ -31,7 +30,8 @@ from penstock.engine.state import (
     Segments,
     State,
 )
-from penstock.kernels import inlined, kernel, part
+from penstock.kernels.compile import inlined, kernel, part
+from penstock.kernels.heap import pop, push
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
 

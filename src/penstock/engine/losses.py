@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats, Ints
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
 from penstock.sharing.view import SAME
 
 NOT_ASKED = np.nan

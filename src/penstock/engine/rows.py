@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats
-from penstock.kernels import glance, inlined, kernel, part
+from penstock.kernels.compile import glance, inlined, kernel, part
 from penstock.sharing.view import SAME, View
 
 _F = types.float64[::1]

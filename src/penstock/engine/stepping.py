@@ -13,7 +13,7 @@ from collections.abc import Callable
 from penstock.engine import loop
 from penstock.engine.program import Floats
 from penstock.errors import PolicyError
-from penstock.kernels import kernel
+from penstock.kernels.compile import kernel
 from penstock.sharing.asking import ask, at, first_class, raised
 from penstock.sharing.policy import Sharing
 from penstock.sharing.view import DECIDE, View

@@ -14,10 +14,10 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
+from penstock.kernels.tournament import empty_tree
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.policy import Sharing
 from penstock.sharing.view import View, empty_view
-from penstock.soonest import empty_tree
 
 
 class Stripes(NamedTuple):

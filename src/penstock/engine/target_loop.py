@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.engine.heap import pop, push
 from penstock.engine.loop import BUDGET_SPENT, DONE, MOST_IDLE, PAUSED, REFUSED, STALLED
 from penstock.engine.losses import NOT_ASKED
 from penstock.engine.program import Floats
@@ -30,10 +29,11 @@ from penstock.engine.stripes import (
     StripeState,
 )
 from penstock.engine.target_losses import mean_loss_on_target
-from penstock.kernels import inlined, kernel, part
+from penstock.kernels.compile import inlined, kernel, part
+from penstock.kernels.heap import pop, push
+from penstock.kernels.tournament import first, put
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
-from penstock.soonest import first, put
 
 
 @inlined

@@ -6,7 +6,7 @@ from numba import types
 
 from penstock.engine.losses import loss, of_rows
 from penstock.engine.program import Floats, Ints
-from penstock.kernels import kernel
+from penstock.kernels.compile import kernel
 
 _F = types.float64[::1]
 _I = types.int64[::1]

@@ -21,7 +21,7 @@ from penstock.engine.tier import (
     TierState,
 )
 from penstock.engine.tier_rules import an_instant, filling_of, held_by, is_full
-from penstock.kernels import inlined, part
+from penstock.kernels.compile import inlined, part
 
 
 @inlined

@@ -27,7 +27,7 @@ from penstock.engine.tier import (
 from penstock.engine.tier_common import common_full_at, settle_common, share_freed
 from penstock.engine.tier_rules import ask, held_by, move, settle, soonest, take_rates
 from penstock.engine.tier_sharing import share_flows
-from penstock.kernels import inlined, kernel, part
+from penstock.kernels.compile import inlined, kernel, part
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import POLICY, ROOM, SAME, View
 

@@ -24,7 +24,7 @@ from penstock.engine.tier import (
     Script,
     TierState,
 )
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.view import SAME
 
 # Of the bytes planned, and of the time: a flow that is less off its plan is on it.

@@ -9,7 +9,7 @@ from penstock.engine.losses import loss
 from penstock.engine.program import Floats
 from penstock.engine.rows import rows_shown
 from penstock.engine.tier import AWAY, COMPUTING, OVER, WRITING, Script, TierState
-from penstock.kernels import inlined, part
+from penstock.kernels.compile import inlined, part
 from penstock.sharing.policy import Decide
 from penstock.sharing.view import View
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from penstock.engine.program import Ints
 from penstock.exact.chains import Chains, Order, twins
-from penstock.kernels import kernel
+from penstock.kernels.compile import kernel
 
 MOST_APPLICATIONS = 60  # beyond, even a narrow walk takes too long
 _MOST_CELLS = 5_000_000  # of a layer, every state of which may lead to as many as there are applications: 0.5 GB

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
 
 MISSING = 1e-10  # share of all bytes that one operation may lack before it counts as not fitting
 NOTHING = 1e-15  # share of all bytes below which room is taken for rounding

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
 from penstock.sharing.view import SAME
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from penstock.engine.heap import pop, push
 from penstock.engine.program import Floats, Ints, Program
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
+from penstock.kernels.heap import pop, push
 from penstock.metrics.dedicated import add
 
 # How far along its operations a walk is: `done + lost` seconds into the dedicated run.

@@ -10,7 +10,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
-from penstock.kernels import compile_policy, once, reason
+from penstock.kernels.compile import compile_policy, once, reason
 from penstock.sharing.policy import Sharing
 from penstock.sharing.view import DECIDE, SAME, Floats, View
 

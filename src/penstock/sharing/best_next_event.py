@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.kernels import inlined, kernel, total
+from penstock.kernels.compile import inlined, kernel, total
 from penstock.sharing.order import coarse
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import RATES, VIEW, Floats, View

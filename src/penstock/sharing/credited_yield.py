@@ -6,7 +6,7 @@ applications that are a little behind. g = 0 is greedy yield; g = 1 goes by earl
 have in common; the larger g, the more it is greedy communication.
 """
 
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.order import fill
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.order import coarse, ranked, rounded
 from penstock.sharing.view import Floats, Ints, View

@@ -1,6 +1,6 @@
 """Fair share: everyone gets the same fraction of what it could use (P1 §4.1). What file systems do unasked."""
 
-from penstock.kernels import total
+from penstock.kernels.compile import total
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View
 

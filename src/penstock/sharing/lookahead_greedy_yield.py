@@ -6,7 +6,7 @@ yield; h is the earliest completion under that allocation, or the end of the win
 
 import numpy as np
 
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.order import coarse, sort_rows, yield_now
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
 from penstock.sharing.view import SHOWN, SHOWN_INTS, Floats, Ints, View
 
 _HUGE = 1e300

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.exclusive import goes_on, start_application, start_first
 from penstock.sharing.view import Floats, Ints, View
 

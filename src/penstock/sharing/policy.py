@@ -12,7 +12,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
-from penstock.kernels import compile_policy, reason
+from penstock.kernels.compile import compile_policy, reason
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.view import DECIDE, Floats, View
 

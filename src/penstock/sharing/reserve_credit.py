@@ -8,7 +8,7 @@ who is served without waiting from now on makes good that much against the other
 
 import numpy as np
 
-from penstock.kernels import total
+from penstock.kernels.compile import total
 from penstock.sharing.order import fill
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from penstock.kernels import total
+from penstock.kernels.compile import total
 from penstock.sharing.order import fill
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View

@@ -7,7 +7,7 @@ the others. Applications without a completed iteration are one set with the prio
 
 import math
 
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.order import fill_rows
 from penstock.sharing.policy import sharing
 from penstock.sharing.view import Floats, View

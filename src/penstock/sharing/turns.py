@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.kernels import inlined
+from penstock.kernels.compile import inlined
 from penstock.sharing.exclusive import goes_on, start_application
 from penstock.sharing.foresight import Foresight
 from penstock.sharing.view import SAME, Floats, Ints, View

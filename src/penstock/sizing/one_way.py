@@ -17,7 +17,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from penstock.engine.program import Floats, Ints
-from penstock.kernels import inlined, kernel
+from penstock.kernels.compile import inlined, kernel
 from penstock.sizing.traffic import Traffic
 
 _F = types.float64[::1]

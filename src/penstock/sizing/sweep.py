@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats
-from penstock.kernels import kernel
+from penstock.kernels.compile import kernel
 
 _F = types.float64[::1]
 

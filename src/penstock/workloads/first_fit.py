@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from penstock.kernels import kernel
+from penstock.kernels.compile import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -28,11 +28,11 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
-from penstock.recipe import recipe
+from penstock.kernels.fingerprint import recipe
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _MONTH = 30 * 86400.0
 # Parts that hold no kernels and that no part with kernels imports.
 WITHOUT_KERNELS = frozenset({"campaign", "cli", "client", "live", "report", "reproduce", "shadow"})

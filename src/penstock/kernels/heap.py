@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from numba import types
 
-from penstock.engine.program import Floats, Ints
-from penstock.kernels import kernel
+from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.compile import kernel
 
 _T = types.float64[::1]
 _A = types.int64[::1]

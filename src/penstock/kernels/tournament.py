@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
-from penstock.kernels import kernel
-
-Floats = NDArray[np.float64]
+from penstock.kernels.arrays import Floats
+from penstock.kernels.compile import kernel
 
 _F = types.float64[::1]
 
