@@ -38,8 +38,8 @@ def loop_alone(window: str) -> dict[str, float]:
     import penstock  # noqa: PLC0415
     from penstock.engine.compile import compile_scenario  # noqa: PLC0415
     from penstock.engine.run import execute  # noqa: PLC0415
-    from penstock.sharing import find  # noqa: PLC0415
-    from penstock.sharing.policy import Outlook  # noqa: PLC0415
+    from penstock.policies.sharing import find  # noqa: PLC0415
+    from penstock.policies.sharing.policy import Outlook  # noqa: PLC0415
 
     program = compile_scenario(penstock.Scenario.from_document(_looping(float(window))))
     policy = find("fair-share")

@@ -18,7 +18,7 @@ from benchmarks.rows import Row
 from penstock.live import wire
 from penstock.live.core import Core, Resource, Settings
 from penstock.live.core.steps import Connected, Frame, Identity, Input, Send
-from penstock.sharing import NAMES, find
+from penstock.policies.sharing import NAMES, find
 
 CAPACITY = 1e12  # bytes/s, of which everyone could use an eighth
 VOLUMES = (1e13, 1e14)

@@ -18,8 +18,8 @@ from penstock import generate
 from penstock.engine.program import Program
 from penstock.engine.run import Run, execute
 from penstock.metrics.measure import Study
-from penstock.sharing import find
-from penstock.sharing.policy import Outlook
+from penstock.policies.sharing import find
+from penstock.policies.sharing.policy import Outlook
 
 SEED, PRESSURE = 1, 1.1
 

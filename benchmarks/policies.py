@@ -9,7 +9,7 @@ from benchmarks.rows import Row
 from benchmarks.timing import race
 from penstock.engine.run import Run, execute
 from penstock.metrics.measure import Study
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 PROMISES = {
     "fcfs": 1.5,

@@ -14,16 +14,17 @@ import numpy as np
 
 from benchmarks.rows import Row
 from benchmarks.timing import race
-from penstock import Scenario, allocation, generate, placement
-from penstock.allocation import Allocated, Allocation
+from penstock import Scenario, generate
 from penstock.engine.loop import BUDGET_SPENT
 from penstock.engine.state import chains_of
 from penstock.engine.stripes import initial_stripe_state, stripes_of, stripes_view
 from penstock.engine.target_loop import run_targets
-from penstock.placement import Placement
-from penstock.sharing import find
-from penstock.sharing.asking import first_class
-from penstock.sharing.view import Ints
+from penstock.policies import allocation, placement
+from penstock.policies.allocation import Allocated, Allocation
+from penstock.policies.placement import Placement
+from penstock.policies.sharing import find
+from penstock.policies.sharing.asking import first_class
+from penstock.policies.sharing.view import Ints
 from penstock.targets import compare_allotments
 from penstock.targets.arrangement import Arrangement
 from penstock.targets.running import fare

@@ -3,8 +3,8 @@
 greedy-com gets the most out of the machine and starves long transfers for it; the floor says how far that may go.
 """
 
-from penstock.sharing import sharing
-from penstock.sharing.order import coarse, fill, yield_now
+from penstock.policies.sharing import sharing
+from penstock.policies.sharing.order import coarse, fill, yield_now
 
 
 @sharing("rescue", floor=0.8)

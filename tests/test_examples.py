@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from penstock import load
 from penstock.cli import app
-from penstock.sharing import NAMES
+from penstock.policies.sharing import NAMES
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SCENARIOS = sorted(EXAMPLES.glob("*.yaml"))

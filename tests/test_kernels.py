@@ -25,17 +25,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock
-from penstock import Scenario, buffering, simulate
-from penstock.buffering import Strategy
+from penstock import Scenario, simulate
 from penstock.buffers import buffer
 from penstock.engine.compile import compile_scenario
 from penstock.engine.run import Execution
 from penstock.kernels import compile as kernels
 from penstock.kernels import heap
 from penstock.kernels.compile import total
-from penstock.sharing import NAMES, Sharing, find, order
-from penstock.sharing.policy import Outlook
-from penstock.sharing.view import View, empty_view
+from penstock.policies import buffering
+from penstock.policies.buffering import Strategy
+from penstock.policies.sharing import NAMES, Sharing, find, order
+from penstock.policies.sharing.policy import Outlook
+from penstock.policies.sharing.view import View, empty_view
 from penstock.targets import allocate
 from reference.policies import quantise
 
@@ -471,7 +472,7 @@ def test_without_any_cache_kernels_still_work(tmp_path: Path) -> None:
 def test_a_policy_can_be_defined_where_there_is_no_file(tmp_path: Path) -> None:
     """At the prompt, or piped into Python: Numba cannot keep such a function, which is no reason to refuse it."""
     text = (
-        "from penstock.sharing import sharing\n"
+        "from penstock.policies.sharing import sharing\n"
         "@sharing('typed-in')\n"
         "def typed_in(view, rates):\n"
         "    '''Nobody gets anything.'''\n"

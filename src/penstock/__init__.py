@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from penstock import _moved
+
 if TYPE_CHECKING:
     from penstock.buffers import buffer
     from penstock.decision import decide
@@ -61,6 +63,9 @@ __all__ = [
     "simulate",
     "size_buffer",
 ]
+
+
+_moved.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 
 from penstock.errors import PolicyError
 from penstock.model import Busy, Moment, Pending
+from penstock.policies.sharing import find
+from penstock.policies.sharing.asking import ask, improper
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.view import Floats, View, shut
 from penstock.runs import Policy
-from penstock.sharing import find
-from penstock.sharing.asking import ask, improper
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.view import Floats, View, shut
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from penstock.engine.stepping import Progress
 from penstock.metrics.measure import Part, Study, measure
 from penstock.metrics.result import Result
 from penstock.model import Scenario
-from penstock.sharing import NAMES, find
-from penstock.sharing.policy import Sharing
+from penstock.policies.sharing import NAMES, find
+from penstock.policies.sharing.policy import Sharing
 
 Policy = str | Sharing | Callable[..., None]
 
@@ -25,8 +25,8 @@ def simulate(
 ) -> Result:
     """Run `scenario` under one sharing policy.
 
-    `sharing` is a name (`penstock.sharing.NAMES`, or what is installed), `name(parameter=value)`, a Python file,
-    or a function `(view, rates)`. With `timeline` the result carries who did what when. `progress(time, events)`
+    `sharing` is a name (`penstock.policies.sharing.NAMES`, or what is installed), `name(parameter=value)`, a Python
+    file, or a function `(view, rates)`. With `timeline` the result carries who did what when. `progress(time, events)`
     is called now and then in long runs.
 
     >>> from penstock import Scenario, simulate

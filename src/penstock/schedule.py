@@ -20,8 +20,8 @@ from penstock.engine.program import Floats, Ints
 from penstock.engine.timeline import Timeline
 from penstock.errors import InvalidOption
 from penstock.files import write_whole
-from penstock.sharing.follow import in_order
-from penstock.sharing.policy import Sharing
+from penstock.policies.sharing.follow import in_order
+from penstock.policies.sharing.policy import Sharing
 
 COLUMNS = ("order", "application", "operation", "posted", "start", "end")
 SUFFIXES = (".csv", ".parquet")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.allocation import NAMES, find
 from penstock.errors import PolicyError
+from penstock.policies.allocation import NAMES, find
 from reference.allocations import (
     ALLOCATIONS,
     Counts,

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import Scenario, generate, simulate
-from penstock.buffering import NAMES
 from penstock.buffers import Buffered, buffer
 from penstock.buffers.split import split
 from penstock.engine import tier_run
 from penstock.engine.tier import TierState, initial_tier
 from penstock.model.trace import READ, WRITE
-from penstock.sharing import NAMES as SHARING
-from penstock.sharing import find
+from penstock.policies.buffering import NAMES
+from penstock.policies.sharing import NAMES as SHARING
+from penstock.policies.sharing import find
 from penstock.sizing import PARTITIONS
 from penstock.sizing.traffic import caps_of, limits_of
 from reference.engine import unroll

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.buffering import NAMES
 from penstock.buffers import buffer
 from penstock.errors import PenstockError
 from penstock.model import Scenario
+from penstock.policies.buffering import NAMES
 from sizing.plans import TOGETHER, app, document
 
 

@@ -9,7 +9,7 @@ from penstock import Scenario, simulate
 from penstock.campaign.advice import GOALS, Advice, check_variants, judged, metric_for, recommend
 from penstock.campaign.statistics import RESAMPLES
 from penstock.errors import InvalidOption, InvalidScenario, PolicyError
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 SEVERAL = ("fair-share", "fcfs", "greedy-yield", "greedy-com", "credited-yield", "set-10")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.user import SCENARIO, STATE
-from penstock.sharing import NAMES
+from penstock.policies.sharing import NAMES
 
 VOLUME = 'a volume is a number ≥ 0 or text such as "3.2 TB"'
 TIME = 'a time is a number ≥ 0 or text such as "1.5 h"'
@@ -354,11 +354,12 @@ FILES = [
     ("f = 3\n", "mine.py:f is a int; a policy is a function (view, rates)"),
     ("import sys\nsys.exit('bye')\n", "a policy called exit('bye'); it must return to its caller"),
     (
-        "from penstock.sharing import sharing\n\n\n@sharing('Bad Name')\ndef f(view, rates):\n    pass\n",
+        "from penstock.policies.sharing import sharing\n\n\n@sharing('Bad Name')\ndef f(view, rates):\n    pass\n",
         "'Bad Name' is no policy name; one is made of lower-case letters, digits and dashes",
     ),
     (
-        "from penstock.sharing import sharing\n\n\n@sharing('x')\ndef f(view, rates):\n    rates[0] = not_there\n",
+        "from penstock.policies.sharing import sharing\n\n\n@sharing('x')\n"
+        "def f(view, rates):\n    rates[0] = not_there\n",
         "name 'not_there' is not defined",
     ),
     (

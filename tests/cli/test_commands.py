@@ -13,7 +13,7 @@ import pytest
 from cli.controlled import PATIENCE
 from cli.user import command, environment
 from penstock import generate, load
-from penstock.sharing import NAMES
+from penstock.policies.sharing import NAMES
 from penstock.workloads import generators
 
 KINDS = [kind.name for kind in generators()]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from penstock.sharing import NAMES
+from penstock.policies.sharing import NAMES
 from penstock.workloads import generators
 
 NUMBER = (int, float)

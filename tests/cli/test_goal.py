@@ -160,7 +160,7 @@ def test_what_is_in_use_may_be_another_policy(goal):
 
 def test_a_plan_and_a_policy_of_ones_own_are_candidates(penstock, goal, folder):
     (folder / "mine.py").write_text(
-        "from penstock.sharing.policy import sharing\n\n\n"
+        "from penstock.policies.sharing.policy import sharing\n\n\n"
         "@sharing('mine')\ndef mine(view, rates):\n"
         "    print\n    rates[0] = min(view.limit[0], view.capacity)\n"
     )

@@ -17,8 +17,9 @@ from hypothesis import given, settings
 
 import penstock
 import reference.policies
-from penstock import Scenario, sharing, simulate
-from penstock.sharing import catalogue, find
+from penstock import Scenario, simulate
+from penstock.policies import sharing
+from penstock.policies.sharing import catalogue, find
 from reference import simulate as reference_simulate
 from strategies import documents
 
@@ -95,7 +96,7 @@ def rescue_in_penstock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         patch.setitem(reference.policies.POLICIES, "rescue", twin["rescue"])
         importlib.invalidate_caches()
         yield
-    sys.modules.pop("penstock.sharing.rescue", None)
+    sys.modules.pop("penstock.policies.sharing.rescue", None)
 
 
 @pytest.mark.usefixtures("rescue_in_penstock")

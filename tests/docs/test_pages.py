@@ -16,7 +16,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from penstock.cli import app
-from penstock.sharing import NAMES, find
+from penstock.policies.sharing import NAMES, find
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -162,7 +162,7 @@ def test_every_key_of_a_scenario_is_on_its_page() -> None:
 
 
 def test_every_field_of_the_view_is_on_the_page_for_policy_writers() -> None:
-    from penstock.sharing import View  # noqa: PLC0415
+    from penstock.policies.sharing import View  # noqa: PLC0415
 
     text = (DOCS / OWN_POLICY).read_text().split("### What a policy sees")[1].split("\n## ")[0]
     for name in View._fields:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import reference
 from penstock import Scenario, simulate
-from penstock.sharing import NAMES
+from penstock.policies.sharing import NAMES
 from reference.policies import credited_yield, loss_capped_srpt, reserve_credit, reserve_srpt
 from strategies import documents
 

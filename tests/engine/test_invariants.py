@@ -21,7 +21,7 @@ from penstock.engine.compile import compile_scenario
 from penstock.engine.program import Program
 from penstock.engine.timeline import Timeline
 from penstock.model import Window
-from penstock.sharing import NAMES, Sharing, View, find
+from penstock.policies.sharing import NAMES, Sharing, View, find
 from reference import ORDERS
 from strategies import documents, scenarios
 

@@ -10,7 +10,7 @@ from pytest import approx
 
 from penstock import Scenario, simulate
 from penstock.errors import InvalidScenario
-from penstock.sharing import NAMES
+from penstock.policies.sharing import NAMES
 from strategies import documents
 
 

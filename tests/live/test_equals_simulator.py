@@ -19,7 +19,7 @@ from live.harness.lockstep import Lockstep
 from penstock import Scenario, generate, load
 from penstock.engine.run import Run, execute, origin_of, tick_of
 from penstock.metrics.measure import Part, Study, measure
-from penstock.sharing import NAMES, Sharing, find
+from penstock.policies.sharing import NAMES, Sharing, find
 from strategies import crowds, scenarios
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -23,7 +23,7 @@ from live.harness.runs import BLOCK, POLICIES, calm_plan, run_seed, run_world
 from live.harness.world import World
 from penstock.live.core.records import decode
 from penstock.live.core.steps import Close, Output, Send
-from penstock.sharing import Sharing, find
+from penstock.policies.sharing import Sharing, find
 
 RUNS = int(os.environ.get("PENSTOCK_FAULT_RUNS", "1000"))
 SEED = os.environ.get("PENSTOCK_FAULT_SEED")

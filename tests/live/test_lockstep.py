@@ -12,9 +12,9 @@ from penstock.engine.foresight import foresee
 from penstock.engine.program import Program
 from penstock.engine.run import execute, origin_of, tick_of
 from penstock.metrics.measure import Study
-from penstock.sharing import Sharing, find
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.view import COLUMNS, View, active_rows, empty_view
+from penstock.policies.sharing import Sharing, find
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.view import COLUMNS, View, active_rows, empty_view
 from strategies import scenarios
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.mapping.backfill import Backfill
+from penstock.policies.mapping.backfill import Backfill
 
 ROOM = 8
 

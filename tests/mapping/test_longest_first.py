@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.mapping.longest_first import longest_first
+from penstock.policies.mapping.longest_first import longest_first
 
 times = st.lists(st.integers(1, 20).map(float), min_size=1, max_size=7)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.mapping.make_pack import make_pack
+from penstock.policies.mapping.make_pack import make_pack
 
 ROOM = 8
 
@@ -113,7 +113,7 @@ def test_a_job_with_too_much_io_has_a_pack_of_its_own():
 def test_a_thousand_jobs_in_a_fifth_of_a_second():
     from time import thread_time  # noqa: PLC0415
 
-    from penstock.mapping.longest_first import longest_first  # noqa: PLC0415
+    from penstock.policies.mapping.longest_first import longest_first  # noqa: PLC0415
 
     draw = np.random.default_rng(0)
     seconds = draw.uniform(1e3, 1e5, 1000)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Scenario
-from penstock.placement import NAMES, find
+from penstock.policies.placement import NAMES, find
 from penstock.targets import allocate
 from reference.allocations import PLACEMENTS, Counts, Placed, allowed, limits_of
 from strategies import target_documents

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pytest import approx
 
-from penstock.allocation.demand import Demand
 from penstock.errors import InvalidOption
+from penstock.policies.allocation.demand import Demand
 from penstock.profiles import CLASSES, class_of, class_profiles, fastest, known
 
 PROFILE = st.dictionaries(st.integers(1, 12), st.floats(1e3, 1e9), min_size=1, max_size=6)

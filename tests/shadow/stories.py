@@ -17,7 +17,7 @@ from penstock.live.journal import Header, boot_id, raise_epoch, recover
 from penstock.live.journal import Journal as Pen
 from penstock.live.wire import Ack, Beat, Message, Rate, Register
 from penstock.metrics.measure import Study
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 WALL = 1_000_000.0  # the time of day when a story's clock shows 0
 SETTINGS = Settings(resources=(Resource("all", 100.0),), machine_nodes=100, pace=0.0, epsilon=0.0)

@@ -16,7 +16,7 @@ import pytest
 
 from penstock import Scenario, simulate
 from penstock.errors import PenstockError, PolicyError, UnknownPolicy
-from penstock.sharing import Sharing, View, find, sharing
+from penstock.policies.sharing import Sharing, View, find, sharing
 
 
 def pair(**more: Any) -> Scenario:
@@ -292,7 +292,7 @@ def test_a_file_that_raises(tmp_path: Path) -> None:
     )
 
 
-MARKED = "from penstock.sharing import sharing\n\n@sharing('{0}')\ndef {0}(view, rates):\n    {1}\n\n"
+MARKED = "from penstock.policies.sharing import sharing\n\n@sharing('{0}')\ndef {0}(view, rates):\n    {1}\n\n"
 
 
 def test_a_file_with_two_policies(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_a_file_with_two_policies(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_policy(tmp_path: Path) -> None:
-    path = written(tmp_path, "from penstock.sharing.fcfs import fcfs\nnumber = 3\n")
+    path = written(tmp_path, "from penstock.policies.sharing.fcfs import fcfs\nnumber = 3\n")
     assert sentence(path).startswith(f"{path} has 0 functions marked @sharing")
     assert sentence(f"{path}:nothing", UnknownPolicy) == f"{path} has no function 'nothing'"
     assert sentence(f"{path}:number") == f"{path}:number is a int; a policy is a function (view, rates)"

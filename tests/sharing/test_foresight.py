@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.sharing.foresight import Foresight
+from penstock.policies.sharing.foresight import Foresight
 
 
 def of_counts(counts: list[int], rest: list[float]) -> Foresight:

@@ -11,7 +11,7 @@ import pytest
 from penstock import Scenario, decide, simulate
 from penstock.buffers import buffer
 from penstock.errors import PenstockError, PolicyError
-from penstock.sharing import View, find, sharing
+from penstock.policies.sharing import View, find, sharing
 from penstock.targets import allocate
 
 Document = dict[str, Any]

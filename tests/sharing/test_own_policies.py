@@ -20,8 +20,8 @@ from penstock import Result, Scenario, compare, simulate
 from penstock.buffers import buffer
 from penstock.errors import PolicyError
 from penstock.kernels import compile as kernels
-from penstock.sharing import NAMES, View, find, policies, sharing
-from penstock.sharing.policy import Outlook
+from penstock.policies.sharing import NAMES, View, find, policies, sharing
+from penstock.policies.sharing.policy import Outlook
 from strategies import scenarios
 
 KNOWN_NOW = ("now", "begin", "end", "capacity")

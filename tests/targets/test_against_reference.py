@@ -9,10 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from penstock import Scenario
-from penstock.allocation import NAMES as ALLOCATIONS
 from penstock.errors import PolicyError
-from penstock.placement import NAMES as PLACEMENTS
-from penstock.sharing import NAMES as SHARING
+from penstock.policies.allocation import NAMES as ALLOCATIONS
+from penstock.policies.placement import NAMES as PLACEMENTS
+from penstock.policies.sharing import NAMES as SHARING
 from penstock.targets import Allotment, allocate
 from reference import allocations as literal
 from reference.targets import Stalled, simulate

@@ -15,11 +15,11 @@ from hypothesis.strategies import DrawFn
 
 from engine.test_invariants import NAMES_PER_TIME_UNIT, ROUGH, scaled
 from penstock import Result, Scenario, simulate
-from penstock.allocation import NAMES as ALLOCATIONS
 from penstock.errors import InvalidOption, PenstockError, PolicyError
-from penstock.placement import NAMES as PLACEMENTS
-from penstock.sharing import NAMES as SHARING
-from penstock.sharing import View
+from penstock.policies.allocation import NAMES as ALLOCATIONS
+from penstock.policies.placement import NAMES as PLACEMENTS
+from penstock.policies.sharing import NAMES as SHARING
+from penstock.policies.sharing import View
 from penstock.targets import Allotment, allocate
 from reference.allocations import allowed
 from sharing.test_bad_policies import compiled, marked

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from penstock import Scenario, generate
 from penstock.errors import InvalidOption, PenstockError
-from penstock.sharing import NAMES as SHARING
-from penstock.sharing import find
+from penstock.policies.sharing import NAMES as SHARING
+from penstock.policies.sharing import find
 from penstock.targets import Allotment, allocate, improve
 from penstock.targets.arrangement import Arrangement
 from penstock.targets.running import fare

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from penstock.buffering import Strategy, find
 from penstock.buffers.bound import bounds, stretch_of
 from penstock.buffers.planning import plan_of
 from penstock.buffers.result import Buffered, Filling
@@ -18,7 +17,8 @@ from penstock.engine.stepping import Progress
 from penstock.engine.tier_run import execute_tier
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
-from penstock.sharing import Sharing
+from penstock.policies.buffering import Strategy, find
+from penstock.policies.sharing import Sharing
 
 
 def buffer(
@@ -34,8 +34,8 @@ def buffer(
 ) -> Buffered:
     """Run `scenario` behind a buffer of `capacity` bytes, divided by the smallest buffer of a partition.
 
-    `strategy` divides the bandwidth of the file system: one of `penstock.buffering`, or a sharing policy, which knows
-    nothing of the buffer. `split` saves sizing the smallest buffer again.
+    `strategy` divides the bandwidth of the file system: one of `penstock.policies.buffering`, or a sharing policy,
+    which knows nothing of the buffer. `split` saves sizing the smallest buffer again.
 
     >>> job = {"name": "a", "bandwidth": 4, "phases": [{"compute": 1}, {"write": 12}]}
     >>> document = {"version": 1, "platform": {"bandwidth": 1}, "applications": [job]}

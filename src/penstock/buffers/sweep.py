@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.buffering import NAMES, Strategy, find
 from penstock.buffers.result import Buffered
 from penstock.buffers.runs import buffer
 from penstock.buffers.split import Split, split
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
-from penstock.sharing import Sharing
+from penstock.policies.buffering import NAMES, Strategy, find
+from penstock.policies.sharing import Sharing
 
 FACTORS = (*(step / 20 for step in range(21)), 1.25, 1.5, 2.0, 2.5, 3.0)
 

@@ -24,8 +24,8 @@ from penstock.campaign.variants import run_variants
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.model.problems import near
-from penstock.sharing import NAMES, find
-from penstock.sharing.policy import Sharing, no_ticks
+from penstock.policies.sharing import NAMES, find
+from penstock.policies.sharing.policy import Sharing, no_ticks
 
 GOALS = {
     "min-yield": "min_yield",

@@ -25,8 +25,8 @@ from penstock.campaign.units import MOST_RUNS, Run, Unit
 from penstock.errors import InvalidScenario, PolicyError
 from penstock.metrics.measure import Study
 from penstock.model import Scenario
+from penstock.policies.sharing.policy import Sharing
 from penstock.runs import run_study
-from penstock.sharing.policy import Sharing
 
 OF_FINISHED = ("max_stretch", "mean_stretch")  # known only of applications that finish, so nothing if some do not
 

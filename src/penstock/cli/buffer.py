@@ -15,12 +15,12 @@ from penstock.errors import InvalidOption
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from penstock.buffering import Strategy
     from penstock.buffers import Buffered
     from penstock.buffers.split import Split
     from penstock.buffers.sweep import Comparison, Sweep
     from penstock.model import Scenario
-    from penstock.sharing import Sharing as SharingPolicy
+    from penstock.policies.buffering import Strategy
+    from penstock.policies.sharing import Sharing as SharingPolicy
 
 Capacity = Annotated[
     str | None,
@@ -139,10 +139,10 @@ def _check_options(partition: str, common: float | None, strategy: str | None, s
 
 def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[Strategy | SharingPolicy]:
     """The strategy asked for; to compare, all others come before it."""
-    from penstock import sharing as policies  # noqa: PLC0415
-    from penstock.buffering import NAMES, find  # noqa: PLC0415
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
+    from penstock.policies import sharing as policies  # noqa: PLC0415
+    from penstock.policies.buffering import NAMES, find  # noqa: PLC0415
 
     with foreign_code(), Meter() as meter:
         meter.show("loading strategies")

@@ -261,7 +261,7 @@ def _entries(
     plans: str | None,
 ) -> list[Entry]:
     from penstock.campaign.summary import plan_place, summarise  # noqa: PLC0415
-    from penstock.sharing.catalogue import split_names  # noqa: PLC0415
+    from penstock.policies.sharing.catalogue import split_names  # noqa: PLC0415
 
     shown = results.plans if plans is None else split_names(plans)
     for plan in shown:

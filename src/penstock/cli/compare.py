@@ -89,7 +89,7 @@ def _check_goal(
         return
     from penstock.campaign.advice import check_variants, metric_for  # noqa: PLC0415
     from penstock.campaign.executor import executor  # noqa: PLC0415
-    from penstock.sharing import find  # noqa: PLC0415
+    from penstock.policies.sharing import find  # noqa: PLC0415
 
     metric_for(goal)
     if variants is not None:

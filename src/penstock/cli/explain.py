@@ -72,8 +72,8 @@ def _tried(folder: Path, policies: str, resource: str | None) -> Shadow:
     """The traffic under each of the policies."""
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
+    from penstock.policies.sharing.catalogue import find, known_names, split_names  # noqa: PLC0415
     from penstock.shadow.policies import shadow  # noqa: PLC0415
-    from penstock.sharing.catalogue import find, known_names, split_names  # noqa: PLC0415
 
     if not all(map(str.strip, policies.split(","))):
         raise InvalidOption(f"--policy: {policies!r} has an empty name; give names as in fcfs,greedy-yield")

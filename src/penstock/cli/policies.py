@@ -7,9 +7,9 @@ from penstock.cli.options import Json
 
 def policies(json: Json = False) -> None:
     """List all policies with their rule, their parameters and where they come from."""
-    from penstock import allocation, buffering, placement, sharing  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
     from penstock.cli.show import output, print_json  # noqa: PLC0415
+    from penstock.policies import allocation, buffering, placement, sharing  # noqa: PLC0415
     from penstock.report.lists import policies_table, strategies_table, target_policies_table  # noqa: PLC0415
 
     with Meter() as meter:

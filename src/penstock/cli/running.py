@@ -14,10 +14,10 @@ from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model import Scenario, load
 from penstock.model.units import Refusal, quantity
+from penstock.policies.sharing import Sharing
+from penstock.policies.sharing.catalogue import find, known_names, split_names
 from penstock.report.quantities import duration
 from penstock.schedule import follow
-from penstock.sharing import Sharing
-from penstock.sharing.catalogue import find, known_names, split_names
 
 if TYPE_CHECKING:
     from penstock.campaign.advice import Advice

@@ -10,7 +10,7 @@ from penstock.engine.compile import Chain, limits, nominal_chain
 from penstock.engine.program import Floats, Program
 from penstock.engine.tally import Tally, tally
 from penstock.model import Application, Scenario, Trace
-from penstock.sharing.foresight import Foresight
+from penstock.policies.sharing.foresight import Foresight
 
 
 def foresee(scenario: Scenario, program: Program) -> Foresight:

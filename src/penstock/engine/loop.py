@@ -32,8 +32,8 @@ from penstock.engine.state import (
 )
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
-from penstock.sharing.policy import Decide
-from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
+from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.view import POLICY, RATES, ROOM, SAME, View
 
 MOST_IDLE = 1_000_000
 

@@ -12,7 +12,7 @@ from numba import types
 
 from penstock.engine.program import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
-from penstock.sharing.view import SAME
+from penstock.policies.sharing.view import SAME
 
 NOT_ASKED = np.nan
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.sharing.foresight import picked
+from penstock.policies.sharing.foresight import picked
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

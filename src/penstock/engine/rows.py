@@ -7,7 +7,7 @@ from numba import types
 
 from penstock.engine.program import Floats
 from penstock.kernels.compile import glance, inlined, kernel, part
-from penstock.sharing.view import SAME, View
+from penstock.policies.sharing.view import SAME, View
 
 _F = types.float64[::1]
 

@@ -26,10 +26,10 @@ from penstock.engine.state import (
 from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
-from penstock.sharing.asking import improper
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.policy import Outlook, Sharing
-from penstock.sharing.view import View, active_rows
+from penstock.policies.sharing.asking import improper
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.sharing.view import View, active_rows
 
 _CHUNK = 200_000
 MOST_TICKS = 1e9

@@ -8,9 +8,9 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.policy import Sharing
-from penstock.sharing.view import View, empty_view
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.policy import Sharing
+from penstock.policies.sharing.view import View, empty_view
 
 
 class Chains(NamedTuple):

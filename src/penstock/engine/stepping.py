@@ -14,9 +14,9 @@ from penstock.engine import loop
 from penstock.engine.program import Floats
 from penstock.errors import PolicyError
 from penstock.kernels.compile import kernel
-from penstock.sharing.asking import ask, at, first_class, raised
-from penstock.sharing.policy import Sharing
-from penstock.sharing.view import DECIDE, View
+from penstock.policies.sharing.asking import ask, at, first_class, raised
+from penstock.policies.sharing.policy import Sharing
+from penstock.policies.sharing.view import DECIDE, View
 
 Progress = Callable[[float, int], None]  # (simulated time, events so far)
 

@@ -32,8 +32,8 @@ from penstock.engine.target_losses import mean_loss_on_target
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.kernels.tournament import first, put
-from penstock.sharing.policy import Decide
-from penstock.sharing.view import POLICY, RATES, ROOM, SAME, View
+from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.view import POLICY, RATES, ROOM, SAME, View
 
 
 @inlined

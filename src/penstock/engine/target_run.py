@@ -22,10 +22,10 @@ from penstock.engine.stripes import (
     with_memory,
 )
 from penstock.engine.target_loop import lost_on, run_targets
-from penstock.sharing.asking import improper
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.policy import Outlook, Sharing
-from penstock.sharing.view import View, active_rows
+from penstock.policies.sharing.asking import improper
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.sharing.view import View, active_rows
 
 _CHUNK = 100_000
 

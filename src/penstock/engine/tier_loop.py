@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.buffering.strategy import Divide
-from penstock.buffering.view import FLOWS, STRATEGY, Flows
 from penstock.engine.program import Floats
 from penstock.engine.tier import (
     CONTENTS,
@@ -28,8 +26,10 @@ from penstock.engine.tier_common import common_full_at, settle_common, share_fre
 from penstock.engine.tier_rules import ask, held_by, move, settle, soonest, take_rates
 from penstock.engine.tier_sharing import share_flows
 from penstock.kernels.compile import inlined, kernel, part
-from penstock.sharing.policy import Decide
-from penstock.sharing.view import POLICY, ROOM, SAME, View
+from penstock.policies.buffering.policy import Divide
+from penstock.policies.buffering.view import FLOWS, STRATEGY, Flows
+from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.view import POLICY, ROOM, SAME, View
 
 DONE, STALLED, REFUSED, BUDGET_SPENT, ROOM_SPENT = range(5)
 NOTHING, ALL = -2, -1

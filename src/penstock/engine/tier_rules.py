@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.buffering.view import Flows
 from penstock.engine.program import Floats
 from penstock.engine.tier import (
     AWAY,
@@ -25,7 +24,8 @@ from penstock.engine.tier import (
     TierState,
 )
 from penstock.kernels.compile import inlined
-from penstock.sharing.view import SAME
+from penstock.policies.buffering.view import Flows
+from penstock.policies.sharing.view import SAME
 
 # Of the bytes planned, and of the time: a flow that is less off its plan is on it.
 _BYTES, _TIME = 1e-12, 1e-14

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from penstock.buffering.strategy import Strategy, nothing
-from penstock.buffering.view import Flows, empty_flows
 from penstock.engine import tier, tier_loop
 from penstock.engine.program import Floats
 from penstock.engine.stepping import Progress, idle
 from penstock.engine.tier import Contents, Plan, Script, initial_tier, no_plan
 from penstock.engine.tier_loop import run_tier
 from penstock.errors import PolicyError
-from penstock.sharing.asking import compiled, first_class, raised
-from penstock.sharing.policy import Outlook, Sharing
-from penstock.sharing.view import View, empty_view
+from penstock.policies.buffering.policy import Strategy, nothing
+from penstock.policies.buffering.view import Flows, empty_flows
+from penstock.policies.sharing.asking import compiled, first_class, raised
+from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.sharing.view import View, empty_view
 
 _CHUNK = 200_000
 _ROOM = 4096  # events recorded before they are put away

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.buffering.view import Flows
 from penstock.engine.losses import loss
 from penstock.engine.program import Floats
 from penstock.engine.rows import rows_shown
 from penstock.engine.tier import AWAY, COMPUTING, OVER, WRITING, Script, TierState
 from penstock.kernels.compile import inlined, part
-from penstock.sharing.policy import Decide
-from penstock.sharing.view import View
+from penstock.policies.buffering.view import Flows
+from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.view import View
 
 _OUT, _IN, _BOTH = range(3)
 

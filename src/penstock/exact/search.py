@@ -19,10 +19,10 @@ from penstock.exact.states import GAVE_UP, MOST_APPLICATIONS, Found, explore
 from penstock.metrics.measure import Study
 from penstock.metrics.result import Result
 from penstock.model import Scenario
+from penstock.policies.sharing.catalogue import NAMES, find
+from penstock.policies.sharing.follow import in_order
 from penstock.runs import compare, simulate
 from penstock.schedule import schedule_of
-from penstock.sharing.catalogue import NAMES, find
-from penstock.sharing.follow import in_order
 
 Progress = Callable[[float, float], None]  # (best makespan, bound), in seconds
 

@@ -9,7 +9,7 @@ from numba import types
 
 from penstock.engine.program import Floats, Ints, Program
 from penstock.kernels.compile import inlined, kernel
-from penstock.sharing.view import SAME
+from penstock.policies.sharing.view import SAME
 
 
 class Dedicated(NamedTuple):

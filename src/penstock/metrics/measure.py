@@ -17,8 +17,8 @@ from penstock.metrics.dedicated import Dedicated, dedicated, pressure
 from penstock.metrics.result import ApplicationResult, Result
 from penstock.metrics.weight import io_weight
 from penstock.model import Scenario
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.policy import Outlook
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.policy import Outlook
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from penstock.errors import InvalidOption
-from penstock.mapping.backfill import DEFAULT_SENSITIVITY
 from penstock.model import Scenario
 from penstock.packing.batch import Batch
 from penstock.packing.measuring import measured
 from penstock.packing.result import Packing
 from penstock.packing.running import Progress, run_backfilled, run_packs
+from penstock.policies.mapping.backfill import DEFAULT_SENSITIVITY
+from penstock.policies.sharing import find
+from penstock.policies.sharing.policy import Sharing
 from penstock.runs import Policy
-from penstock.sharing import find
-from penstock.sharing.policy import Sharing
 
 FIRST_FIT, BY_ALPHA = "inf", "alpha"
 

@@ -8,7 +8,7 @@ from penstock.engine.program import Floats
 from penstock.packing.batch import Batch
 from penstock.packing.result import Pack, PackedJob, Packing
 from penstock.packing.running import Placed
-from penstock.sharing.policy import Sharing
+from penstock.policies.sharing.policy import Sharing
 
 
 def measured(batch: Batch, sensitivity: float | str, policy: Sharing, placed: Placed) -> Packing:

@@ -11,12 +11,12 @@ import numpy as np
 
 from penstock.engine.program import Floats, Ints
 from penstock.engine.run import Execution, execute
-from penstock.mapping.backfill import Backfill
-from penstock.mapping.longest_first import longest_first
-from penstock.mapping.make_pack import make_pack
 from penstock.packing.batch import Batch
-from penstock.sharing.policy import Outlook, Sharing
-from penstock.sharing.view import SAME
+from penstock.policies.mapping.backfill import Backfill
+from penstock.policies.mapping.longest_first import longest_first
+from penstock.policies.mapping.make_pack import make_pack
+from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.sharing.view import SAME
 
 Progress = Callable[[int], None]  # how many jobs have ended
 

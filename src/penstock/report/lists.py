@@ -9,9 +9,9 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from penstock.allocation.policy import TargetPolicy
-from penstock.buffering import Strategy
-from penstock.sharing.policy import Sharing
+from penstock.policies.allocation.policy import TargetPolicy
+from penstock.policies.buffering import Strategy
+from penstock.policies.sharing.policy import Sharing
 from penstock.workloads import Generator
 
 

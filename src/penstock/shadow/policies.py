@@ -9,8 +9,8 @@ from typing import Any
 
 from penstock import runs
 from penstock.metrics.result import Result
+from penstock.policies.sharing import Sharing
 from penstock.shadow.traffic import Traffic, traffic
-from penstock.sharing import Sharing
 
 
 @dataclass(frozen=True)

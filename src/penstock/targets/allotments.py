@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from penstock import allocation as allocations
-from penstock import placement as placements
-from penstock.allocation import Allocation
 from penstock.errors import InvalidOption, PolicyError
 from penstock.model import Scenario
-from penstock.placement import Placement
-from penstock.sharing import Sharing, find
+from penstock.policies import allocation as allocations
+from penstock.policies import placement as placements
+from penstock.policies.allocation import Allocation
+from penstock.policies.placement import Placement
+from penstock.policies.sharing import Sharing, find
 from penstock.targets.arrangement import Arrangement
 from penstock.targets.draining import drained
 from penstock.targets.measuring import measured

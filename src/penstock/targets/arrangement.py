@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.allocation.demand import Demand
 from penstock.engine.program import Floats, Ints
+from penstock.policies.allocation.demand import Demand
 
 
 class Arrangement(NamedTuple):

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.allocation.demand import Demand
 from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
-from penstock.sharing.order import ranked, rounded
+from penstock.policies.allocation.demand import Demand
+from penstock.policies.sharing.order import ranked, rounded
 from penstock.targets.arrangement import Arrangement, shares_of_time, target_stress
 from penstock.targets.result import Allotment
 

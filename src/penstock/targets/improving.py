@@ -13,11 +13,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from penstock.allocation.demand import Demand
 from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
-from penstock.sharing import Sharing, find
+from penstock.policies.allocation.demand import Demand
+from penstock.policies.sharing import Sharing, find
 from penstock.targets.allotments import checked_seed, planned
 from penstock.targets.arrangement import Arrangement, target_stress
 from penstock.targets.measuring import measured

@@ -9,15 +9,15 @@ from functools import cached_property
 
 import numpy as np
 
-from penstock.allocation.demand import Demand
 from penstock.engine.compile import compile_scenario
 from penstock.engine.foresight import foresee
 from penstock.engine.program import Floats, Ints, Program
 from penstock.engine.tally import tally
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model import Application, Scenario, Target
+from penstock.policies.allocation.demand import Demand
+from penstock.policies.sharing.foresight import Foresight
 from penstock.profiles import known
-from penstock.sharing.foresight import Foresight
 
 MOST_TARGETS = 100_000
 _ARRAYS = ("nodes", "compute", "volume", "first", "count", "limit")

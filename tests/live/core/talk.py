@@ -24,7 +24,7 @@ from penstock.live.core.steps import (
     Tick,
     WakeAt,
 )
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 EPOCH = 7
 CAPACITY = 100.0

@@ -13,8 +13,8 @@ from penstock.live import wire
 from penstock.live.core import Core, Decider, Resource, records
 from penstock.live.core.dispatch import water_filled
 from penstock.live.core.steps import Frame
-from penstock.sharing import NAMES, find
-from penstock.sharing.policy import sharing
+from penstock.policies.sharing import NAMES, find
+from penstock.policies.sharing.policy import sharing
 
 seen: list[tuple] = []
 

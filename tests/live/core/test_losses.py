@@ -10,7 +10,7 @@ from penstock.live import wire
 from penstock.live.core import Resource
 from penstock.live.core.losses import Losses
 from penstock.live.core.people import App
-from penstock.sharing.policy import Sharing
+from penstock.policies.sharing.policy import Sharing
 
 BOTH = (Resource("x", 60.0, target="x"), Resource("y", 60.0, target="y"))
 

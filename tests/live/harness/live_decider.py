@@ -18,9 +18,9 @@ from penstock.engine.program import Program
 from penstock.live import wire
 from penstock.live.core import Core, Resource, Settings
 from penstock.live.core.steps import Connected, Frame, Identity, Input, Send, Tick
-from penstock.sharing import Sharing
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.view import Floats, View
+from penstock.policies.sharing import Sharing
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.view import Floats, View
 
 from .lockstep import Decider
 

@@ -16,7 +16,7 @@ from penstock.engine.run import Run
 from penstock.engine.state import chains_of, initial_state
 from penstock.engine.timeline import Timeline
 from penstock.kernels.heap import pop, push
-from penstock.sharing.view import SAME
+from penstock.policies.sharing.view import SAME
 
 WAITING = 1
 

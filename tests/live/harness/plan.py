@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from penstock.client import member as client_side
 from penstock.live.core import Resource, Settings
-from penstock.sharing import Sharing
+from penstock.policies.sharing import Sharing
 
 from .crash import KILL, POWER, WIPE
 from .network import Weather, draw_weather

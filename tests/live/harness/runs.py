@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from penstock.sharing import Sharing, find
+from penstock.policies.sharing import Sharing, find
 
 from .crash import Death
 from .judge import Judge

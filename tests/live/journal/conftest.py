@@ -15,7 +15,7 @@ from penstock.live.journal import Header, Lock, boot_id, raise_epoch, recover
 from penstock.live.journal import Journal as Pen
 from penstock.live.journal.versions import core_code, policy_code
 from penstock.live.wire import Ack, Complete, Message, Post, Rate, Register
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 SETTINGS = Settings(resources=(Resource("all", 1000.0),), machine_nodes=100, lease=8.0)
 ME = Identity("peer", 1000)

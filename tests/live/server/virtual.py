@@ -16,7 +16,7 @@ from penstock.live.server.quotas import Quotas
 from penstock.live.server.shell import Shell
 from penstock.live.server.unpaced import Mark
 from penstock.live.wire import Auth, Hello, Message
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 SETTINGS = Settings(resources=(Resource("all", 1e9),), machine_nodes=100)
 

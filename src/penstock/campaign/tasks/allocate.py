@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from penstock import allocation, placement
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
 from penstock.model.record import Name, Record, Share
-from penstock.sharing import find
+from penstock.policies import allocation, placement
+from penstock.policies.sharing import find
 from penstock.targets import allocate
 
 METRICS = (

@@ -11,7 +11,7 @@ from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.model.record import Count, Name, Record
 from penstock.model.units import Refusal, shown
 from penstock.packing import pack
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 METRICS = (
     Metric("makespan", best=-1, bounds=("bound",), main=True),

@@ -37,9 +37,9 @@ from penstock.live.core.steps import (
     Tick,
     WakeAt,
 )
-from penstock.sharing import find
-from penstock.sharing.policy import Sharing
-from penstock.sharing.view import SAME
+from penstock.policies.sharing import find
+from penstock.policies.sharing.policy import Sharing
+from penstock.policies.sharing.view import SAME
 
 _LONGEST_FAULT = 500  # characters
 

@@ -20,11 +20,11 @@ from penstock.live.core import records
 from penstock.live.core.rows import Floats, Ints
 from penstock.live.core.settings import Settings
 from penstock.live.core.state import State
-from penstock.sharing.asking import ask, at, improper, raised
-from penstock.sharing.fair_share import fair_share
-from penstock.sharing.foresight import Foresight
-from penstock.sharing.policy import Outlook, Sharing
-from penstock.sharing.view import SAME, View, shut
+from penstock.policies.sharing.asking import ask, at, improper, raised
+from penstock.policies.sharing.fair_share import fair_share
+from penstock.policies.sharing.foresight import Foresight
+from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.sharing.view import SAME, View, shut
 
 _ROUNDS = 4
 _SOON = 1e-3  # seconds of transfer that are shown of one that should have ended by now

@@ -22,7 +22,7 @@ from penstock.live.journal.folder import segments, snapshots
 from penstock.live.journal.reading import Entry, Recovered, damage, entries, newest_snapshot, segments_from
 from penstock.live.journal.segment import Contents, Header, load_snapshot
 from penstock.live.journal.versions import core_code, policy_code
-from penstock.sharing import find
+from penstock.policies.sharing import find
 
 MOST_SHOWN = 100  # differences that are kept
 

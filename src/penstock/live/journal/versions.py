@@ -7,7 +7,7 @@ import inspect
 from pathlib import Path
 
 from penstock import live
-from penstock.sharing import Sharing
+from penstock.policies.sharing import Sharing
 
 
 def policy_code(policy: Sharing) -> str:

@@ -37,7 +37,7 @@ from penstock.live.server.shell import Clock, Shell
 from penstock.live.server.sockets import BACKLOG, tcp_socket, tls_context, unix_doors
 from penstock.live.server.unpaced import Mark, places
 from penstock.live.wire import Notice
-from penstock.sharing import Sharing, find
+from penstock.policies.sharing import Sharing, find
 
 MOST_EPOCH = 2**62  # so that it can still rise, and be written down
 OWN_FILES = 100  # that are no connections

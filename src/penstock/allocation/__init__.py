@@ -1,7 +1,0 @@
-"""Allocation: how many targets for each application. One file per policy; this page is their list."""
-
-from penstock.allocation.catalogue import NAMES, find, policies
-from penstock.allocation.demand import Demand
-from penstock.allocation.policy import Allocated, Allocation, allocation
-
-__all__ = ["NAMES", "Allocated", "Allocation", "Demand", "allocation", "find", "policies"]

@@ -1,7 +1,0 @@
-"""Buffering: who drains and fetches at which rate behind a burst buffer. One file per strategy; this is their list."""
-
-from penstock.buffering.catalogue import NAMES, find, policies
-from penstock.buffering.strategy import Strategy, strategy
-from penstock.buffering.view import Flows
-
-__all__ = ["NAMES", "Flows", "Strategy", "find", "policies", "strategy"]

@@ -1,0 +1,9 @@
+"""The arrays that kernels and everything around them pass to each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]

@@ -1,6 +1,0 @@
-"""Placement: which targets for each application. One file per policy; this page is their list."""
-
-from penstock.placement.catalogue import NAMES, find, policies
-from penstock.placement.policy import Placement, placement
-
-__all__ = ["NAMES", "Placement", "find", "placement", "policies"]

@@ -1,0 +1,49 @@
+"""Serving flows one after the other: the first takes all that it can use, the next what is left."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.kernels.compile import inlined
+from penstock.policies.buffering.view import Flows
+from penstock.policies.sharing.view import Floats
+
+
+@inlined
+def left_of(flows: Flows, rates: Floats) -> tuple[float, float, float]:
+    """What these rates leave of the limits: of reads, of writes, of both."""
+    into, out, both = flows.read_limit, flows.write_limit, flows.joint_limit
+    for row in range(rates.size):
+        both -= rates[row]
+        if flows.reading[row] == 1:
+            into -= rates[row]
+        else:
+            out -= rates[row]
+    return into, out, both
+
+
+@inlined
+def serve_in_turn(flows: Flows, rates: Floats) -> None:
+    """Give flows by rising `key` as much more as each can use; those with an infinite key get nothing more."""
+    into, out, both = left_of(flows, rates)
+    for row in range(rates.size):
+        flows.rows[row] = row
+    for place in range(rates.size):
+        best = place
+        for other in range(place + 1, rates.size):
+            if flows.key[flows.rows[other]] < flows.key[flows.rows[best]]:
+                best = other
+        row = flows.rows[best]
+        flows.rows[best] = flows.rows[place]
+        if flows.key[row] == np.inf:
+            return
+        more = min(flows.cap[row] - rates[row], both, into if flows.reading[row] == 1 else out)
+        if flows.under[row] >= 0:
+            more = min(more, rates[flows.under[row]] - rates[row])
+        if more > 0.0:
+            rates[row] += more
+            both -= more
+            if flows.reading[row] == 1:
+                into -= more
+            else:
+                out -= more

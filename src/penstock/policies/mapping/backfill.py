@@ -1,0 +1,135 @@
+"""Backfilling: no packs; a job starts as soon as an I/O node has room for it (ours; P3 §7 names it as the next step).
+
+Jobs wait in one queue, by falling T + Q·T/P + V: a job's time alone, its part of a node's processor time and its part
+of a node's I/O time, which are the three things that keep a batch from ending. When jobs end, others start on that
+node, from the front of the queue: one starts if its processors are free and the average I/O demand of the running jobs,
+the sum of V/T, stays at most S with it. An empty node takes any job. Of several nodes it is the one with the least
+demand.
+
+Narrow jobs would keep every node too full for a wide one. So the first job that finds no room is promised the node
+where it could start earliest, going by the announced ends; there, a job from further back may pass it only if it would
+be over by then or fits beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.policies.sharing.order import ranked
+from penstock.policies.sharing.view import SAME, Floats, Ints
+
+# Measured: with less the bandwidth of a node runs dry now and then, with more its jobs only wait.
+DEFAULT_SENSITIVITY = 1.5
+
+
+class Promise(NamedTuple):
+    """When and where the first job that waits could start, and what else will be in use there then."""
+
+    job: int
+    node: int
+    time: float
+    used: int
+    load: float
+
+
+class Backfill:
+    """Who waits, and who runs on which node; told what ends, it says what starts."""
+
+    def __init__(
+        self, seconds: Floats, io: Floats, processors: Ints, room: int, nodes: int, sensitivity: float
+    ) -> None:
+        """`seconds` is the time of each job alone, `io` how long its volume keeps a whole I/O node busy."""
+        self.seconds, self.processors, self.room = seconds, processors, room
+        self.demand, self.most = io / seconds, sensitivity * (1.0 + SAME)
+        self.queue: Ints = ranked(-(seconds * (1.0 + processors / room) + io))
+        self.running: list[dict[int, float]] = [{} for _ in range(nodes)]  # job: when it was announced to end
+        self.used, self.load = np.zeros(nodes, np.int64), np.zeros(nodes)
+
+    def start(self, nodes: Sequence[int], now: float) -> list[tuple[int, int]]:
+        """Start what may start on these nodes now, as pairs of job and node."""
+        asked = np.asarray(nodes)
+        promise: Promise | None = None
+        started = []
+        waiting = self.queue
+        while waiting.size:
+            job, waiting = int(waiting[0]), waiting[1:]
+            node = self._choose(job, asked, promise, now)
+            if node is not None:
+                promise = self._kept(promise, job, node, now)
+                self._take(job, node, now)
+                started.append((job, node))
+            elif promise is None:
+                promise = self._promise(job, now)
+            else:
+                continue
+            if promise is not None:
+                # Room only shrinks from here on, so who finds none now need not be asked again.
+                waiting = waiting[self._hopeful(waiting, asked, promise, now)]
+        self.queue = self.queue[~np.isin(self.queue, [job for job, _ in started])]
+        return started
+
+    def end(self, node: int, jobs: Iterable[int]) -> None:
+        """These jobs, which ran on `node`, are over."""
+        for job in jobs:
+            del self.running[node][job]
+        left = list(self.running[node])
+        self.used[node], self.load[node] = self.processors[left].sum(), self.demand[left].sum()
+
+    def _fits(self, jobs: int | Ints, used: int | Ints, load: float | Floats) -> NDArray[np.bool_]:
+        """Whether a node with so much in use has room: for one job on many nodes, or for many jobs on one."""
+        room = used + self.processors[jobs] <= self.room
+        room &= load + self.demand[jobs] <= self.most
+        return np.asarray(room | (np.asarray(used) == 0))
+
+    def _hopeful(self, jobs: Ints, nodes: Ints, promise: Promise, now: float) -> NDArray[np.bool_]:
+        """Who might find room: of one node the answer, of several a quick look that saves closer ones."""
+        room = self._fits(jobs, self.used[nodes].min(), self.load[nodes].min())
+        if (nodes == promise.node).all():
+            room &= self._harmless(jobs, promise, now)
+        return room
+
+    def _choose(self, job: int, nodes: Ints, promise: Promise | None, now: float) -> int | None:
+        """The node for `job`, with the least demand, then the fewest processors in use; None if no one has room."""
+        fitting = nodes[self._fits(job, self.used[nodes], self.load[nodes])]
+        if promise is not None and not self._harmless(job, promise, now):
+            fitting = fitting[fitting != promise.node]
+        order = np.lexsort((self.used[fitting], self.load[fitting]))
+        return int(fitting[order[0]]) if order.size else None
+
+    def _take(self, job: int, node: int, now: float) -> None:
+        self.running[node][job] = now + self.seconds[job]
+        self.used[node] += self.processors[job]
+        self.load[node] += self.demand[job]
+
+    def _harmless(self, jobs: int | Ints, promise: Promise, now: float) -> NDArray[np.bool_]:
+        """Who, started on the promised node, would leave the promise as it is: over by then, or beside it."""
+        used = promise.used + self.processors[promise.job]
+        beside = self._fits(jobs, used, promise.load + self.demand[promise.job])
+        return np.asarray(self._over_by(promise.time, jobs, now) | beside)
+
+    def _kept(self, promise: Promise | None, job: int, node: int, now: float) -> Promise | None:
+        """The promise, once `job` has been started on `node`."""
+        if promise is None or node != promise.node or self._over_by(promise.time, job, now):
+            return promise
+        return promise._replace(used=promise.used + self.processors[job], load=promise.load + self.demand[job])
+
+    def _over_by(self, time: float, jobs: int | Ints, now: float) -> NDArray[np.bool_]:
+        return np.asarray(now + self.seconds[jobs] <= time * (1.0 + SAME))
+
+    def _promise(self, job: int, now: float) -> Promise:
+        return min((self._opening(job, node, now) for node in range(len(self.running))), key=lambda each: each.time)
+
+    def _opening(self, job: int, node: int, now: float) -> Promise:
+        """When `job` could start on `node` if those running there end as announced, or now if they are late."""
+        used, load, time = int(self.used[node]), float(self.load[node]), now
+        for other, end in sorted(self.running[node].items(), key=lambda item: item[1]):
+            if self._fits(job, used, load):
+                break
+            time = max(now, end)
+            used -= int(self.processors[other])
+            load -= float(self.demand[other])
+        return Promise(job, node, time, used, load)

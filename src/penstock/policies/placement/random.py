@@ -1,0 +1,16 @@
+"""Random: any targets, as file systems that do not look at I/O behaviour choose them (P4 §3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.policies.allocation.demand import Demand
+from penstock.policies.allocation.policy import NOTHING
+from penstock.policies.placement.policy import placement
+from penstock.policies.sharing.view import Ints
+
+
+@placement("random", source="P4 §3.2", needs=NOTHING)
+def random(demand: Demand, option: Ints, draw: np.random.Generator) -> list[Ints]:
+    """Any targets, drawn with equal chances."""
+    return [draw.choice(demand.targets, count, replace=False) for count in demand.count[option]]

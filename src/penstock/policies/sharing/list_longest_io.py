@@ -1,0 +1,14 @@
+"""Longest I/O: the operation that takes longest is served next, alone (P3 §5.1)."""
+
+from penstock.policies.sharing.exclusive import announced, goes_on, io_time, pass_on, start_first
+from penstock.policies.sharing.policy import sharing
+from penstock.policies.sharing.view import Floats, View
+
+
+@sharing("list-longest-io", source="P3 §5.1", prepare=io_time)
+def list_longest_io(view: View, rates: Floats) -> None:
+    """The longest operation first, one at a time."""
+    if not goes_on(view, rates):
+        for row in range(rates.size):
+            view.key[row] = -announced(view, row)
+        pass_on(view, start_first(view, rates))

@@ -1,0 +1,14 @@
+"""Most remaining: whoever still has the most to do is served next, alone (P2 §5.1; P3 calls it longest remaining)."""
+
+from penstock.policies.sharing.exclusive import announced, goes_on, pass_on, start_first, time_left
+from penstock.policies.sharing.policy import sharing
+from penstock.policies.sharing.view import Floats, View
+
+
+@sharing("list-most-remaining", source="P2 §5.1, P3 §5.1", prepare=time_left)
+def list_most_remaining(view: View, rates: Floats) -> None:
+    """The most dedicated time left first, one at a time."""
+    if not goes_on(view, rates):
+        for row in range(rates.size):
+            view.key[row] = -announced(view, row)
+        pass_on(view, start_first(view, rates))
