@@ -37,7 +37,7 @@ def loop_alone(window: str) -> dict[str, float]:
     """The same run without metrics and bounds, and what the loop itself adds to the memory held before it."""
     import penstock  # noqa: PLC0415
     from penstock.engine.compile import compile_scenario  # noqa: PLC0415
-    from penstock.engine.run import execute  # noqa: PLC0415
+    from penstock.engine.link.execution import execute  # noqa: PLC0415
     from penstock.policies.sharing import find  # noqa: PLC0415
     from penstock.policies.sharing.policy import Outlook  # noqa: PLC0415
 

@@ -15,8 +15,8 @@ from benchmarks.peers.build import build_peer, missing, run_peer
 from benchmarks.rows import Row
 from benchmarks.timing import peer_seconds, race
 from penstock import generate
+from penstock.engine.link.execution import Run, execute
 from penstock.engine.program import Program
-from penstock.engine.run import Run, execute
 from penstock.metrics.measure import Study
 from penstock.policies.sharing import find
 from penstock.policies.sharing.policy import Outlook

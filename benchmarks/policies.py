@@ -7,7 +7,7 @@ from functools import partial
 from benchmarks.engine import study_of
 from benchmarks.rows import Row
 from benchmarks.timing import race
-from penstock.engine.run import Run, execute
+from penstock.engine.link.execution import Run, execute
 from penstock.metrics.measure import Study
 from penstock.policies.sharing import find
 

@@ -15,10 +15,10 @@ import numpy as np
 from benchmarks.rows import Row
 from benchmarks.timing import race
 from penstock import Scenario, generate
-from penstock.engine.loop import BUDGET_SPENT
-from penstock.engine.state import chains_of
-from penstock.engine.stripes import initial_stripe_state, stripes_of, stripes_view
-from penstock.engine.target_loop import run_targets
+from penstock.engine.link.loop import BUDGET_SPENT
+from penstock.engine.link.state import chains_of
+from penstock.engine.targets.loop import run_targets
+from penstock.engine.targets.stripes import initial_stripe_state, stripes_of, stripes_view
 from penstock.policies import allocation, placement
 from penstock.policies.allocation import Allocated, Allocation
 from penstock.policies.placement import Placement

@@ -28,7 +28,7 @@ import penstock
 from penstock import Scenario, simulate
 from penstock.buffers import buffer
 from penstock.engine.compile import compile_scenario
-from penstock.engine.run import Execution
+from penstock.engine.link.execution import Execution
 from penstock.kernels import compile as kernels
 from penstock.kernels import heap
 from penstock.kernels.compile import total

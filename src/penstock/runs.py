@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from penstock.engine.merge import merged
-from penstock.engine.run import Run, execute
+from penstock.engine.link.execution import Run, execute
+from penstock.engine.link.merge import merged
 from penstock.engine.stepping import Progress
 from penstock.metrics.measure import Part, Study, measure
 from penstock.metrics.result import Result

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from penstock import Scenario, generate, simulate
 from penstock.buffers import Buffered, buffer
 from penstock.buffers.split import split
-from penstock.engine import tier_run
-from penstock.engine.tier import TierState, initial_tier
+from penstock.engine.tier import execution as tier_run
+from penstock.engine.tier.arrays import TierState, initial_tier
 from penstock.model.trace import READ, WRITE
 from penstock.policies.buffering import NAMES
 from penstock.policies.sharing import NAMES as SHARING

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Result, Scenario, compare, generate, simulate
-from penstock.engine import run as engine_run
 from penstock.engine.compile import compile_scenario
+from penstock.engine.link import execution as engine_run
 from penstock.engine.program import Program
 from penstock.engine.timeline import Timeline
 from penstock.model import Window

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from live.harness.live_decider import LiveDecider, first_difference, with_foresight
 from live.harness.lockstep import Lockstep
 from penstock import Scenario, generate, load
-from penstock.engine.run import Run, execute, origin_of, tick_of
+from penstock.engine.link.execution import Run, execute, origin_of, tick_of
 from penstock.metrics.measure import Part, Study, measure
 from penstock.policies.sharing import NAMES, Sharing, find
 from strategies import crowds, scenarios

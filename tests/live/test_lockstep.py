@@ -9,8 +9,8 @@ from hypothesis import given
 from live.harness.lockstep import Decider, Lockstep
 from penstock import Scenario
 from penstock.engine.foresight import foresee
+from penstock.engine.link.execution import execute, origin_of, tick_of
 from penstock.engine.program import Program
-from penstock.engine.run import execute, origin_of, tick_of
 from penstock.metrics.measure import Study
 from penstock.policies.sharing import Sharing, find
 from penstock.policies.sharing.foresight import Foresight

@@ -10,7 +10,7 @@ from unittest.mock import patch
 from live.harness import live_decider
 from live.harness.lockstep import Lockstep
 from penstock import Scenario
-from penstock.engine.run import origin_of, tick_of
+from penstock.engine.link.execution import origin_of, tick_of
 from penstock.live.core import Core, Resource, Settings
 from penstock.live.core.steps import Closed, Connected, Frame, Identity, Input, Journal, Output, Send
 from penstock.live.journal import Header, boot_id, raise_epoch, recover

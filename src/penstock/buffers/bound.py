@@ -23,7 +23,7 @@ from numba import types
 
 from penstock.buffers.script import script_of
 from penstock.engine.program import Floats, Ints
-from penstock.engine.tier import COMPUTING, WRITING
+from penstock.engine.tier.arrays import COMPUTING, WRITING
 from penstock.kernels.compile import inlined, kernel
 from penstock.model import Scenario
 from penstock.sizing.traffic import Traffic

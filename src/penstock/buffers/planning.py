@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.engine.tier import Plan
+from penstock.engine.tier.arrays import Plan
 from penstock.sizing.schedule import Schedule
 
 

@@ -14,7 +14,7 @@ from penstock.buffers.script import script_of
 from penstock.buffers.split import Split
 from penstock.buffers.split import split as split_by
 from penstock.engine.stepping import Progress
-from penstock.engine.tier_run import execute_tier
+from penstock.engine.tier.execution import execute_tier
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.policies.buffering import Strategy, find

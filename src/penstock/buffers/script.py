@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.engine.compile import listed
 from penstock.engine.program import Floats
-from penstock.engine.tier import COMPUTING, READING, WRITING, Script
+from penstock.engine.tier.arrays import COMPUTING, READING, WRITING, Script
 from penstock.model import Scenario
 from penstock.model.trace import READ, WRITE
 from penstock.sizing.traffic import caps_of

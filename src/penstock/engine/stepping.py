@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from penstock.engine import loop
+from penstock.engine.link import loop
 from penstock.engine.program import Floats
 from penstock.errors import PolicyError
 from penstock.kernels.compile import kernel

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from penstock.engine.link.execution import Execution, execute
 from penstock.engine.program import Floats, Ints
-from penstock.engine.run import Execution, execute
 from penstock.packing.batch import Batch
 from penstock.policies.mapping.backfill import Backfill
 from penstock.policies.mapping.longest_first import longest_first

@@ -8,8 +8,8 @@ import numpy as np
 
 from penstock.engine.program import Floats
 from penstock.engine.stepping import Progress
-from penstock.engine.stripes import stripes_of
-from penstock.engine.target_run import TargetRun, execute_on_targets
+from penstock.engine.targets.execution import TargetRun, execute_on_targets
+from penstock.engine.targets.stripes import stripes_of
 from penstock.policies.sharing.policy import Sharing
 from penstock.targets.arrangement import Arrangement
 from penstock.targets.site import Site

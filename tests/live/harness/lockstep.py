@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from penstock.engine.link.execution import Run
+from penstock.engine.link.state import chains_of, initial_state
 from penstock.engine.program import Program
-from penstock.engine.run import Run
-from penstock.engine.state import chains_of, initial_state
 from penstock.engine.timeline import Timeline
 from penstock.kernels.heap import pop, push
 from penstock.policies.sharing.view import SAME

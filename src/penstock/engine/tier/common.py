@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.engine.tier import (
+from penstock.engine.tier.arrays import (
     COMMON_FULL,
     COMMON_RATE,
     COMMON_USED,
@@ -20,7 +20,7 @@ from penstock.engine.tier import (
     Script,
     TierState,
 )
-from penstock.engine.tier_rules import an_instant, filling_of, held_by, is_full
+from penstock.engine.tier.rules import an_instant, filling_of, held_by, is_full
 from penstock.kernels.compile import inlined, part
 
 

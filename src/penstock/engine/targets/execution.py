@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from penstock.engine import loop
+from penstock.engine.link import loop
+from penstock.engine.link.execution import origin_of, tick_of
+from penstock.engine.link.state import chains_of
 from penstock.engine.program import Floats, Program
-from penstock.engine.run import origin_of, tick_of
-from penstock.engine.state import chains_of
 from penstock.engine.stepping import Progress, Stepping
-from penstock.engine.stripes import (
+from penstock.engine.targets.loop import lost_on, run_targets
+from penstock.engine.targets.stripes import (
     EVENTS,
     NOW,
     TOUCHED,
@@ -21,7 +22,6 @@ from penstock.engine.stripes import (
     stripes_view,
     with_memory,
 )
-from penstock.engine.target_loop import lost_on, run_targets
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from penstock.engine.program import Floats
-from penstock.engine.tier import (
+from penstock.engine.tier.arrays import (
     CONTENTS,
     EVENTS,
     NOW,
@@ -22,9 +22,9 @@ from penstock.engine.tier import (
     Script,
     TierState,
 )
-from penstock.engine.tier_common import common_full_at, settle_common, share_freed
-from penstock.engine.tier_rules import ask, held_by, move, settle, soonest, take_rates
-from penstock.engine.tier_sharing import share_flows
+from penstock.engine.tier.common import common_full_at, settle_common, share_freed
+from penstock.engine.tier.rules import ask, held_by, move, settle, soonest, take_rates
+from penstock.engine.tier.sharing import share_flows
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.policies.buffering.policy import Divide
 from penstock.policies.buffering.view import FLOWS, STRATEGY, Flows

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engine import loop
-from penstock.engine.program import Floats, Program
-from penstock.engine.state import (
+from penstock.engine.link import loop
+from penstock.engine.link.state import (
     ACTIVE,
     EVENTS,
     NOW,
@@ -23,6 +22,7 @@ from penstock.engine.state import (
     no_segments,
     segments_room,
 )
+from penstock.engine.program import Floats, Program
 from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError

@@ -10,12 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.engine.loop import BUDGET_SPENT, DONE, MOST_IDLE, PAUSED, REFUSED, STALLED
-from penstock.engine.losses import NOT_ASKED
+from penstock.engine.link.loop import BUDGET_SPENT, DONE, MOST_IDLE, PAUSED, REFUSED, STALLED
+from penstock.engine.link.losses import NOT_ASKED
+from penstock.engine.link.state import CHAINS, Chains
 from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
-from penstock.engine.state import CHAINS, Chains
-from penstock.engine.stripes import (
+from penstock.engine.targets.losses import mean_loss_on_target
+from penstock.engine.targets.stripes import (
     EVENTS,
     FIRST_END,
     IDLE,
@@ -28,7 +29,6 @@ from penstock.engine.stripes import (
     Stripes,
     StripeState,
 )
-from penstock.engine.target_losses import mean_loss_on_target
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.kernels.tournament import first, put

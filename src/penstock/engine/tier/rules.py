@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.engine.tier import (
+from penstock.engine.tier.arrays import (
     AWAY,
     COMMON_FULL,
     COMMON_USED,

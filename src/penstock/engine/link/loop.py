@@ -11,10 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.engine.losses import NOT_ASKED, mean_loss
-from penstock.engine.program import Floats
-from penstock.engine.rows import move, move_row, rows_shown, take
-from penstock.engine.state import (
+from penstock.engine.link.losses import NOT_ASKED, mean_loss
+from penstock.engine.link.state import (
     ACTIVE,
     CHAINS,
     ENDED,
@@ -30,6 +28,8 @@ from penstock.engine.state import (
     Segments,
     State,
 )
+from penstock.engine.program import Floats
+from penstock.engine.rows import move, move_row, rows_shown, take
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.policies.sharing.policy import Decide

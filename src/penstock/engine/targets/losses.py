@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import types
 
-from penstock.engine.losses import loss, of_rows
+from penstock.engine.link.losses import loss, of_rows
 from penstock.engine.program import Floats, Ints
 from penstock.kernels.compile import kernel
 

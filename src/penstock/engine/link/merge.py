@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from penstock.engine.link.execution import Run
 from penstock.engine.program import Floats, Ints, Program
-from penstock.engine.run import Run
 from penstock.engine.timeline import Timeline
 
 
