@@ -12,10 +12,10 @@ import numpy as np
 from benchmarks.rows import Row
 from benchmarks.timing import ROOT, in_child, race
 from penstock import Scenario, generate
-from penstock.buffers import buffer
-from penstock.buffers.split import split
 from penstock.model import Trace
-from penstock.sizing import size_buffer
+from penstock.studies.buffers import buffer
+from penstock.studies.buffers.split import split
+from penstock.studies.sizing import size_buffer
 
 SEED = 1
 # Years between failures of a node. Checkpoints, and so events, are inverse to them and to the load.

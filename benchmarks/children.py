@@ -51,7 +51,7 @@ def loop_alone(window: str) -> dict[str, float]:
 def size_static(seed: str, mtbf: str, load: str) -> dict[str, float]:
     """Size a buffer with fixed shares for the checkpoints of P5; the solvers are imported on the way."""
     import penstock  # noqa: PLC0415
-    from penstock.sizing import size_buffer  # noqa: PLC0415
+    from penstock.studies.sizing import size_buffer  # noqa: PLC0415
 
     scenario = penstock.generate("checkpoints", int(seed), mtbf=float(mtbf), load=float(load))
     clock, cpu = time.perf_counter(), time.process_time()

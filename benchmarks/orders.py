@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks.rows import Row
 from benchmarks.timing import race
 from penstock import Scenario, compare, generate
-from penstock.packing import pack
 from penstock.policies.mapping.longest_first import longest_first
 from penstock.policies.mapping.make_pack import make_pack
+from penstock.studies.packs import pack
 
 ORDERS = (
     "best-effort",

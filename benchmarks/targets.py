@@ -25,10 +25,10 @@ from penstock.policies.placement import Placement
 from penstock.policies.sharing import find
 from penstock.policies.sharing.asking import first_class
 from penstock.policies.sharing.view import Ints
-from penstock.targets import compare_allotments
-from penstock.targets.arrangement import Arrangement
-from penstock.targets.running import fare
-from penstock.targets.site import Site
+from penstock.studies.targets import compare_allotments
+from penstock.studies.targets.arrangement import Arrangement
+from penstock.studies.targets.execution import fare
+from penstock.studies.targets.site import Site
 
 SEED, LOAD, NODES = 1, 0.6, 48  # nodes per application, on average
 SIZES = {"full": 1_000, "quick": 100}

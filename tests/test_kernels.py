@@ -26,7 +26,6 @@ from hypothesis import strategies as st
 
 import penstock
 from penstock import Scenario, simulate
-from penstock.buffers import buffer
 from penstock.engine.compile import compile_scenario
 from penstock.engine.link.execution import Execution
 from penstock.kernels import compile as kernels
@@ -37,7 +36,8 @@ from penstock.policies.buffering import Strategy
 from penstock.policies.sharing import NAMES, Sharing, find, order
 from penstock.policies.sharing.policy import Outlook
 from penstock.policies.sharing.view import View, empty_view
-from penstock.targets import allocate
+from penstock.studies.buffers import buffer
+from penstock.studies.targets import allocate
 from reference.policies import quantise
 
 finite = st.floats(-1e12, 1e12)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from penstock import Scenario, follow, simulate
 from penstock.errors import InvalidOption, PolicyError
 from penstock.policies.sharing import NAMES
-from penstock.schedule import COLUMNS, load_plan, save_schedule, schedule_of
+from penstock.studies.schedules import COLUMNS, load_plan, save_schedule, schedule_of
 from strategies import scenarios
 
 EXCLUSIVE = [name for name in NAMES if name.startswith(("list-", "periodic-", "hier")) and "greedy" not in name]

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 from penstock import _moved
 
 if TYPE_CHECKING:
-    from penstock.buffers import buffer
-    from penstock.decision import decide
     from penstock.errors import PenstockError
-    from penstock.exact import optimum
     from penstock.metrics.result import Result
     from penstock.model import Scenario, load, save
-    from penstock.packing import pack
-    from penstock.runs import compare, simulate
-    from penstock.schedule import follow
-    from penstock.sizing import size_buffer
-    from penstock.targets import allocate
+    from penstock.studies.buffers import buffer
+    from penstock.studies.decision import decide
+    from penstock.studies.optimum import optimum
+    from penstock.studies.packs import pack
+    from penstock.studies.schedules import follow
+    from penstock.studies.share import compare, simulate
+    from penstock.studies.sizing import size_buffer
+    from penstock.studies.targets import allocate
     from penstock.workloads import generate
 
 # Imported when first used: `import penstock` and `penstock --help` must not wait for Numba.
@@ -32,18 +32,18 @@ _HOME = {
     "PenstockError": "errors",
     "Result": "metrics.result",
     "Scenario": "model",
-    "allocate": "targets",
-    "buffer": "buffers",
-    "compare": "runs",
-    "decide": "decision",
-    "follow": "schedule",
+    "allocate": "studies.targets",
+    "buffer": "studies.buffers",
+    "compare": "studies.share",
+    "decide": "studies.decision",
+    "follow": "studies.schedules",
     "generate": "workloads",
     "load": "model",
-    "optimum": "exact",
-    "pack": "packing",
+    "optimum": "studies.optimum",
+    "pack": "studies.packs",
     "save": "model",
-    "simulate": "runs",
-    "size_buffer": "sizing",
+    "simulate": "studies.share",
+    "size_buffer": "studies.sizing",
 }
 
 __all__ = [

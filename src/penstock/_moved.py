@@ -18,6 +18,15 @@ MOVED = {
     "placement": "policies.placement",
     "buffering": "policies.buffering",
     "mapping": "policies.mapping",
+    "decision": "studies.decision",
+    "runs": "studies.share",
+    "schedule": "studies.schedules",
+    "exact": "studies.optimum",
+    "packing": "studies.packs",
+    "targets": "studies.targets",
+    "buffers": "studies.buffers",
+    "sizing": "studies.sizing",
+    "profiles": "studies.profiles",
 }
 
 

@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import Scenario, generate, simulate
-from penstock.buffers import Buffered, buffer
-from penstock.buffers.split import split
 from penstock.engine.tier import execution as tier_run
 from penstock.engine.tier.arrays import TierState, initial_tier
 from penstock.model.trace import READ, WRITE
 from penstock.policies.buffering import NAMES
 from penstock.policies.sharing import NAMES as SHARING
 from penstock.policies.sharing import find
-from penstock.sizing import PARTITIONS
-from penstock.sizing.traffic import caps_of, limits_of
+from penstock.studies.buffers import Buffered, buffer
+from penstock.studies.buffers.split import split
+from penstock.studies.sizing import PARTITIONS
+from penstock.studies.sizing.traffic import caps_of, limits_of
 from reference.engine import unroll
 from strategies import amounts, buffer_documents
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.buffers import buffer
 from penstock.errors import PenstockError
 from penstock.model import Scenario
 from penstock.policies.buffering import NAMES
+from penstock.studies.buffers import buffer
 from sizing.plans import TOGETHER, app, document
 
 

@@ -11,10 +11,6 @@ from matplotlib.colors import to_rgb
 from rich.console import Console
 from rich.table import Table
 
-from penstock.buffers import Buffered, buffer
-from penstock.buffers.result import Filling
-from penstock.buffers.split import Split, split
-from penstock.buffers.sweep import Sweep, compare_buffers, sweep_buffer
 from penstock.model import Scenario
 from penstock.report.buffer_plot import (
     _full_shares,
@@ -36,6 +32,10 @@ from penstock.report.buffer_table import (
     sweep_table,
 )
 from penstock.report.theme import WAITING
+from penstock.studies.buffers import Buffered, buffer
+from penstock.studies.buffers.result import Filling
+from penstock.studies.buffers.split import Split, split
+from penstock.studies.buffers.sweep import Sweep, compare_buffers, sweep_buffer
 from sizing.plans import ONE_EACH, Document, app, document
 
 GIGA = 1e9

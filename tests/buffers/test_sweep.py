@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.buffers import buffer
-from penstock.buffers import sweep as module
-from penstock.buffers.split import split
-from penstock.buffers.sweep import FACTORS, compare_buffers, sweep_buffer
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.policies.buffering import NAMES
 from penstock.policies.sharing import find as find_sharing
+from penstock.studies.buffers import buffer
+from penstock.studies.buffers import sweep as module
+from penstock.studies.buffers.split import split
+from penstock.studies.buffers.sweep import FACTORS, compare_buffers, sweep_buffer
 from sizing.plans import ONE_EACH, app, document
 
 BURSTS = Scenario.from_document(

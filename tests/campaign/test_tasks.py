@@ -6,10 +6,10 @@ import weakref
 import pytest
 
 from penstock import allocate, generate, optimum, pack, simulate
-from penstock.buffers import buffer
 from penstock.campaign.case import Case
 from penstock.campaign.tasks import TASKS, find_task
-from penstock.sizing import size_buffer
+from penstock.studies.buffers import buffer
+from penstock.studies.sizing import size_buffer
 
 CHAINS = generate("chains", seed=1, m=3, n_min=1, n_max=2)
 CHECKPOINTS = generate("checkpoints", seed=1)

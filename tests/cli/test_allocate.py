@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cli.test_contract import NUMBER, PERHAPS, check, parsed
-from penstock import targets
 from penstock.model import load
-from penstock.targets import allocate, compare_allotments
+from penstock.studies import targets
+from penstock.studies.targets import allocate, compare_allotments
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "scratch-targets.yaml"
 SITE = """\

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from cli.test_contract import NUMBER, check, parsed
-from penstock.buffers import buffer
-from penstock.buffers.sweep import FACTORS
 from penstock.model import load
 from penstock.policies.buffering import NAMES
-from penstock.sizing import size_buffer
+from penstock.studies.buffers import buffer
+from penstock.studies.buffers.sweep import FACTORS
+from penstock.studies.sizing import size_buffer
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "burst-buffer.yaml"
 JOBS = """\

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from penstock.exact import solver
+from penstock.studies.optimum import solver
 
 # Whoever shares or interrupts finishes these in 15 s; one operation at a time, they take 19 s.
 LONG_AND_SHORT = """\
@@ -166,5 +166,6 @@ def test_progress_is_shown(terminal, process):
 
 def test_the_solver_is_loaded_only_where_it_is_used(folder):
     code = "import sys; sys.argv[1:] = ['simulate', 'all.yaml']\nfrom penstock.cli import main\n"
-    code += "try:\n    main()\nexcept SystemExit:\n    assert not {'ortools', 'penstock.exact'} & sys.modules.keys()"
+    code += "try:\n    main()\nexcept SystemExit:\n"
+    code += "    assert not {'ortools', 'penstock.studies.optimum'} & sys.modules.keys()"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -7,8 +7,8 @@ import pytest
 from cli.test_contract import NUMBER, PERHAPS, check, parsed
 from penstock import pack
 from penstock.model import load
-from penstock.packing import PackedJob
 from penstock.report.pack_plot import packing_figure, slots
+from penstock.studies.packs import PackedJob
 
 NIGHT = """\
 version: 1

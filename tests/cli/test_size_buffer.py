@@ -8,7 +8,7 @@ import pytest
 
 from cli.test_contract import NUMBER, check, parsed
 from penstock.model import load
-from penstock.sizing import PARTITIONS, size_buffer
+from penstock.studies.sizing import PARTITIONS, size_buffer
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "burst-buffer.yaml"
 JOBS = """\

@@ -13,7 +13,7 @@ import reference
 from engine.test_against_reference import assert_same, close
 from penstock import Scenario, simulate
 from penstock.model import Application, Compute, Platform, Repeat, Write
-from penstock.schedule import follow
+from penstock.studies.schedules import follow
 from reference import ORDERS
 from reference.orders import jobs_of, round_robin_makespan
 from strategies import crowds, documents

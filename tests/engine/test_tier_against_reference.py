@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from penstock import Scenario
-from penstock.buffers import Filling, buffer
-from penstock.buffers.split import split
-from penstock.sizing import PARTITIONS, size_buffer
+from penstock.studies.buffers import Filling, buffer
+from penstock.studies.buffers.split import split
+from penstock.studies.sizing import PARTITIONS, size_buffer
 from reference.buffers import simulate_greedy
 from strategies import amounts, buffer_documents
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from penstock.exact.chains import Chain
 from penstock.model import Scenario
+from penstock.studies.optimum.chains import Chain
 
 
 def shortest(chains):

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exact.brute import chain_sets, shortest
-from penstock.exact import states
-from penstock.exact.chains import Chain, by_posting, complete, in_turn, lower_bound, starts, twins
-from penstock.exact.solver import solve
-from penstock.exact.states import explore, strike_needless
+from penstock.studies.optimum import states
+from penstock.studies.optimum.chains import Chain, by_posting, complete, in_turn, lower_bound, starts, twins
+from penstock.studies.optimum.solver import solve
+from penstock.studies.optimum.states import explore, strike_needless
 
 SOME = Chain(1, (2, 3), (4, 5), 6)
 

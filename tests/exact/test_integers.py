@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exact.brute import chain_sets, shortest
-from penstock.exact.chains import Chain, starts
-from penstock.exact.integers import MOST_UNITS, whole
+from penstock.studies.optimum.chains import Chain, starts
+from penstock.studies.optimum.integers import MOST_UNITS, whole
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import penstock
 from exact.brute import job, periodic, scenario, shortest
 from penstock import follow, generate, optimum, simulate
 from penstock.errors import InvalidOption
-from penstock.exact import search, solver
-from penstock.exact.chains import bicolored
-from penstock.exact.result import Heuristic, Optimum
-from penstock.exact.search import ORDERS
 from penstock.metrics.measure import Study
 from penstock.report.optimum import optimum_words
-from penstock.schedule import load_plan, save_schedule, schedule_of
+from penstock.studies.optimum import search, solver
+from penstock.studies.optimum.chains import bicolored
+from penstock.studies.optimum.result import Heuristic, Optimum
+from penstock.studies.optimum.search import ORDERS
+from penstock.studies.schedules import load_plan, save_schedule, schedule_of
 
 CALENDAR = 1.7e9  # seconds since 1970, as in the logs of real systems
 LISTS = [name for name in ORDERS if name.startswith("list-")]

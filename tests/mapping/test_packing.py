@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from penstock import Scenario, generate, pack, simulate
 from penstock.errors import InvalidOption, InvalidScenario, PolicyError
-from penstock.packing import compare_packings
 from penstock.policies.sharing import NAMES
+from penstock.studies.packs import compare_packings
 from strategies import documents
 
 PLANNED = {name for name in NAMES if name.startswith("periodic-") and name != "periodic-greedy-yield"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from penstock import Scenario
 from penstock.policies.placement import NAMES, find
-from penstock.targets import allocate
+from penstock.studies.targets import allocate
 from reference.allocations import PLACEMENTS, Counts, Placed, allowed, limits_of
 from strategies import target_documents
 from targets.demands import demand_of, options_of, placed_of

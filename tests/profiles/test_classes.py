@@ -10,7 +10,7 @@ from pytest import approx
 
 from penstock.errors import InvalidOption
 from penstock.policies.allocation.demand import Demand
-from penstock.profiles import CLASSES, class_of, class_profiles, fastest, known
+from penstock.studies.profiles import CLASSES, class_of, class_profiles, fastest, known
 
 PROFILE = st.dictionaries(st.integers(1, 12), st.floats(1e3, 1e9), min_size=1, max_size=6)
 PROFILES = st.lists(PROFILE, min_size=1, max_size=8).map(lambda each: {f"a{i}": each[i] for i in range(len(each))})

@@ -13,8 +13,8 @@ from pytest import approx
 from scipy.optimize import isotonic_regression
 
 from penstock.errors import InvalidOption
-from penstock.profiles import Profiles, fit_profiles
-from penstock.profiles.fit import non_decreasing, unimodal
+from penstock.studies.profiles import Profiles, fit_profiles
+from penstock.studies.profiles.fit import non_decreasing, unimodal
 
 SERIES = st.integers(1, 7).flatmap(
     lambda size: st.tuples(

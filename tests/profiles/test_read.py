@@ -10,7 +10,7 @@ import pytest
 from pytest import approx
 
 from penstock.errors import InvalidOption
-from penstock.profiles import read_profiles
+from penstock.studies.profiles import read_profiles
 
 MIB = 2**20
 

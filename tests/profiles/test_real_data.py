@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest import approx
 
-from penstock.profiles import class_of, class_profiles, fit_profiles, read_profiles
+from penstock.studies.profiles import class_of, class_profiles, fit_profiles, read_profiles
 
 
 @pytest.fixture

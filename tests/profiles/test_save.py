@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.profiles import read_profiles, save_profiles
+from penstock.studies.profiles import read_profiles, save_profiles
 
 NAMES = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="#"), min_size=1, max_size=8)
 PROFILE = st.dictionaries(st.integers(1, 10_000), st.floats(1e-3, 1e18), min_size=1, max_size=5)

@@ -25,8 +25,8 @@ from penstock.report.allotment_table import (
     ranges,
 )
 from penstock.report.plots import save_figure
-from penstock.targets.draining import Move
-from penstock.targets.result import Allotment, Striped, TargetUse
+from penstock.studies.targets.out_of_service import Move
+from penstock.studies.targets.result import Allotment, Striped, TargetUse
 
 
 def striped(name, targets, share=0.3, rho_io=1.2, rho_con=1.5, **changes):

@@ -6,10 +6,10 @@ import pytest
 from pytest import approx
 
 from penstock import generate
-from penstock.buffers import buffer
 from penstock.reproduce import Settings, find, p5
 from penstock.reproduce.p5 import BOUND, PARTS, PRINTED, STRATEGIES, STRETCHES, G
-from penstock.sizing import size_buffer
+from penstock.studies.buffers import buffer
+from penstock.studies.sizing import size_buffer
 
 LOADS, YEARS = ["0.5", "0.8"], ["25", "50"]
 CLOSE = 1e-7

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from penstock import Scenario, decide, simulate
-from penstock.buffers import buffer
 from penstock.errors import PenstockError, PolicyError
 from penstock.policies.sharing import View, find, sharing
-from penstock.targets import allocate
+from penstock.studies.buffers import buffer
+from penstock.studies.targets import allocate
 
 Document = dict[str, Any]
 JOBS: list[Document] = [

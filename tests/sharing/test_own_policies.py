@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from numba.core import event
 
 from penstock import Result, Scenario, compare, simulate
-from penstock.buffers import buffer
 from penstock.errors import PolicyError
 from penstock.kernels import compile as kernels
 from penstock.policies.sharing import NAMES, View, find, policies, sharing
 from penstock.policies.sharing.policy import Outlook
+from penstock.studies.buffers import buffer
 from strategies import scenarios
 
 KNOWN_NOW = ("now", "begin", "end", "capacity")

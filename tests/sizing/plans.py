@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from penstock.model import Scenario
-from penstock.sizing import Schedule, Sizing, size_buffer
-from penstock.sizing.traffic import Traffic
+from penstock.studies.sizing import Schedule, Sizing, size_buffer
+from penstock.studies.sizing.traffic import Traffic
 
 Document = dict[str, Any]
 ONE_EACH = {"read_bandwidth": 1, "write_bandwidth": 1}

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
-from penstock.sizing import PARTITIONS, size_curve
-from penstock.sizing.curve import FACTORS, STRETCHES, Prices, bound, slowed
-from penstock.sizing.traffic import Traffic
+from penstock.studies.sizing import PARTITIONS, size_curve
+from penstock.studies.sizing.curve import FACTORS, STRETCHES, Prices, bound, slowed
+from penstock.studies.sizing.traffic import Traffic
 from reference.buffers import literal_lp
 from sizing.plans import ONE_EACH, TOGETHER, Document, app, document, sized, traffic_of, volume
 from strategies import buffer_documents

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.sizing import PARTITIONS, Burst, Sizing
-from penstock.sizing.traffic import Traffic
+from penstock.studies.sizing import PARTITIONS, Burst, Sizing
+from penstock.studies.sizing.traffic import Traffic
 from reference.buffers import demands_of
 from sizing.plans import ONE_EACH, Document, app, document, sized, volume
 from strategies import buffer_documents

@@ -21,8 +21,8 @@ from penstock.report.sizing_table import (
     stretch_table,
     violation_words,
 )
-from penstock.sizing import Burst, Proof, Violation, size_curve
-from penstock.sizing.curve import Prices
+from penstock.studies.sizing import Burst, Proof, Violation, size_curve
+from penstock.studies.sizing.curve import Prices
 from sizing.plans import ONE_EACH, Document, app, document, sized
 
 GIGA = 1e9

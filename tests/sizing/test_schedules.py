@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from penstock import generate
 from penstock.errors import InvalidOption
-from penstock.sizing import Schedule, size_buffer, verify
-from penstock.sizing.replay import RULES
-from penstock.sizing.schedule_file import load_schedule, save_schedule
+from penstock.studies.sizing import Schedule, size_buffer, verify
+from penstock.studies.sizing.replay import RULES
+from penstock.studies.sizing.schedule_file import load_schedule, save_schedule
 from reference import buffers
 from sizing.plans import ONE_EACH, TOGETHER, Document, app, document, for_reference, sized, volume
 from strategies import buffer_documents

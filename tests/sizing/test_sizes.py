@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model import Scenario
-from penstock.sizing import PARTITIONS, size_buffer
-from penstock.sizing.both_ways import Program
-from penstock.sizing.one_way import way_of
-from penstock.sizing.static import smallest
+from penstock.studies.sizing import PARTITIONS, size_buffer
+from penstock.studies.sizing.both_ways import Program
+from penstock.studies.sizing.one_way import way_of
+from penstock.studies.sizing.static import smallest
 from reference.buffers import fairest_shares, literal_lp
 from sizing.plans import ONE_EACH, TOGETHER, Document, app, document, sized, traffic_of, volume
 from strategies import buffer_documents

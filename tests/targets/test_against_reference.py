@@ -13,7 +13,7 @@ from penstock.errors import PolicyError
 from penstock.policies.allocation import NAMES as ALLOCATIONS
 from penstock.policies.placement import NAMES as PLACEMENTS
 from penstock.policies.sharing import NAMES as SHARING
-from penstock.targets import Allotment, allocate
+from penstock.studies.targets import Allotment, allocate
 from reference import allocations as literal
 from reference.targets import Stalled, simulate
 from strategies import target_documents

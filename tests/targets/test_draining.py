@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from penstock import Scenario
 from penstock.errors import InvalidOption
-from penstock.targets import Allotment, Move, allocate, moves
+from penstock.studies.targets import Allotment, Move, allocate, moves
 from reference.allocations import allowed
 from strategies import target_documents
 from targets.test_engine import Document, Plan, close, job, numbers, plans, run, scenario_of

@@ -20,7 +20,7 @@ from penstock.policies.allocation import NAMES as ALLOCATIONS
 from penstock.policies.placement import NAMES as PLACEMENTS
 from penstock.policies.sharing import NAMES as SHARING
 from penstock.policies.sharing import View
-from penstock.targets import Allotment, allocate
+from penstock.studies.targets import Allotment, allocate
 from reference.allocations import allowed
 from sharing.test_bad_policies import compiled, marked
 from sharing.test_own_policies import FORMS

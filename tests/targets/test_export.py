@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.errors import InvalidOption, PenstockError
-from penstock.targets.export import export, ost_indices, read_plan
+from penstock.studies.targets.export import export, ost_indices, read_plan
 from report.test_allotment import allotment, random_allotment, striped
 
 AWKWARD = ["with space", "it's", 'say "hi"', "$(reboot)", "`id`", "a;b", "-rf", "#no", "é→", "back\\slash", "{name}"]

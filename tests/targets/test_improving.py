@@ -15,10 +15,10 @@ from penstock import Scenario, generate
 from penstock.errors import InvalidOption, PenstockError
 from penstock.policies.sharing import NAMES as SHARING
 from penstock.policies.sharing import find
-from penstock.targets import Allotment, allocate, improve
-from penstock.targets.arrangement import Arrangement
-from penstock.targets.running import fare
-from penstock.targets.site import Site
+from penstock.studies.targets import Allotment, allocate, improve
+from penstock.studies.targets.arrangement import Arrangement
+from penstock.studies.targets.execution import fare
+from penstock.studies.targets.site import Site
 from reference.allocations import allowed
 from strategies import target_documents
 from targets.test_engine import Document, close, job, numbers, plans, run, scenario_of

@@ -12,7 +12,7 @@ import pytest
 from pytest import approx
 
 from penstock.model import Scenario
-from penstock.runs import simulate
+from penstock.studies.share import simulate
 from penstock.workloads import examples, generate, ratios
 
 SERIAL = ["fcfs", "set-10", "greedy-yield", "greedy-com", "lookahead-greedy-yield"]

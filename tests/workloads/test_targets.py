@@ -15,7 +15,7 @@ from scipy.special import lambertw
 from penstock import load, save
 from penstock.errors import InvalidOption
 from penstock.model import Application, Compute, Scenario, Write
-from penstock.profiles import class_of
+from penstock.studies.profiles import class_of
 from penstock.workloads import generate
 from penstock.workloads.targets import FAMILIES, SHARES, node_counts, ratio_bound
 

@@ -26,7 +26,7 @@ from penstock.errors import InvalidScenario, PolicyError
 from penstock.metrics.measure import Study
 from penstock.model import Scenario
 from penstock.policies.sharing.policy import Sharing
-from penstock.runs import run_study
+from penstock.studies.share import run_study
 
 OF_FINISHED = ("max_stretch", "mean_stretch")  # known only of applications that finish, so nothing if some do not
 

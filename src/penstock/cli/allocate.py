@@ -13,7 +13,7 @@ from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
-    from penstock.targets import Allotment
+    from penstock.studies.targets import Allotment
 
 Allocation = Annotated[
     str | None, typer.Option(metavar="NAME", help="How many targets: a name from `penstock policies`.  [default: tcpu]")
@@ -139,7 +139,7 @@ def _search_time(improve: str | None, objective: str | None) -> float | None:
     if objective is not None and improve is None:
         raise InvalidOption("--objective says what --improve lowers; give --improve, too, as in --improve 30")
     if objective is not None:
-        from penstock.targets.improving import OBJECTIVES  # noqa: PLC0415
+        from penstock.studies.targets.local_search import OBJECTIVES  # noqa: PLC0415
 
         if objective not in OBJECTIVES:
             raise InvalidOption(f"--objective is {objective!r}; accepted: {', '.join(OBJECTIVES)}")
@@ -152,7 +152,7 @@ def _search_time(improve: str | None, objective: str | None) -> float | None:
 def _check_export(export: str | None, output: Path | None, directory: str | None, json: bool) -> None:
     """Refuse what could not be exported before the work is done."""
     from penstock.files import check_place  # noqa: PLC0415
-    from penstock.targets.export import check_export  # noqa: PLC0415
+    from penstock.studies.targets.export import check_export  # noqa: PLC0415
 
     if export is None:
         missing = "--directory" if directory is not None else "-o" if output else None
@@ -170,7 +170,7 @@ def _with_profiles(scenario: Scenario, file: Path | None) -> Scenario:
     """The scenario with the profiles in `file`; applications that it does not have keep theirs."""
     if file is None:
         return scenario
-    from penstock.profiles import read_profiles  # noqa: PLC0415
+    from penstock.studies.profiles import read_profiles  # noqa: PLC0415
 
     measured = read_profiles(file)
     known = [each.name for each in scenario.applications if each.name in measured]
@@ -186,14 +186,14 @@ def _with_profiles(scenario: Scenario, file: Path | None) -> Scenario:
 
 
 def _read(plan: Path) -> dict[str, tuple[str, ...]]:
-    from penstock.targets.export import read_plan  # noqa: PLC0415
+    from penstock.studies.targets.export import read_plan  # noqa: PLC0415
 
     return read_plan(plan)
 
 
 def _decided(scenario: Scenario, given: dict[str, Any]) -> Allotment:
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
-    from penstock.targets import allocate as run  # noqa: PLC0415
+    from penstock.studies.targets import allocate as run  # noqa: PLC0415
 
     with foreign_code():
         return run(scenario, **given)
@@ -203,7 +203,7 @@ def _every_pair(scenario: Scenario, given: dict[str, Any]) -> tuple[tuple[Allotm
     """Every pair that is possible, and why others are not."""
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
-    from penstock.targets import compare_allotments  # noqa: PLC0415
+    from penstock.studies.targets import compare_allotments  # noqa: PLC0415
 
     refused: list[str] = []
     with foreign_code(), Meter() as meter:
@@ -214,8 +214,8 @@ def _every_pair(scenario: Scenario, given: dict[str, Any]) -> tuple[tuple[Allotm
 def _improved(scenario: Scenario, start: Allotment, sharing: str, seconds: float, objective: str | None) -> Allotment:
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
-    from penstock.targets import improve  # noqa: PLC0415
-    from penstock.targets.improving import OBJECTIVES  # noqa: PLC0415
+    from penstock.studies.targets import improve  # noqa: PLC0415
+    from penstock.studies.targets.local_search import OBJECTIVES  # noqa: PLC0415
 
     chosen = objective or OBJECTIVES[0]
     with foreign_code(), Meter() as meter:
@@ -227,7 +227,7 @@ def _improved(scenario: Scenario, start: Allotment, sharing: str, seconds: float
 
 
 def _exported(allotment: Allotment, kind: str, directory: str | None) -> str:
-    from penstock.targets.export import DIRECTORY, export  # noqa: PLC0415
+    from penstock.studies.targets.export import DIRECTORY, export  # noqa: PLC0415
 
     return export(allotment, kind, DIRECTORY if directory is None else directory)
 
@@ -244,7 +244,7 @@ def _show(
     """Files first; then the export itself if it has no file, else JSON or a table."""
     from penstock.cli.show import draw, print_allotment, print_json  # noqa: PLC0415
     from penstock.files import write_whole  # noqa: PLC0415
-    from penstock.targets import moves  # noqa: PLC0415
+    from penstock.studies.targets import moves  # noqa: PLC0415
 
     if plot:
         from penstock.report.allotment_plot import allotment_figure  # noqa: PLC0415 - loads matplotlib

@@ -15,12 +15,12 @@ from penstock.errors import InvalidOption
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from penstock.buffers import Buffered
-    from penstock.buffers.split import Split
-    from penstock.buffers.sweep import Comparison, Sweep
     from penstock.model import Scenario
     from penstock.policies.buffering import Strategy
     from penstock.policies.sharing import Sharing as SharingPolicy
+    from penstock.studies.buffers import Buffered
+    from penstock.studies.buffers.split import Split
+    from penstock.studies.buffers.sweep import Comparison, Sweep
 
 Capacity = Annotated[
     str | None,
@@ -125,7 +125,7 @@ def _of_platform(scenario: Scenario) -> _Capacity:
 
 def _check_options(partition: str, common: float | None, strategy: str | None, sharing: str | None) -> None:
     """Refuse what contradicts itself before any work is done."""
-    from penstock.sizing import PARTITIONS  # noqa: PLC0415
+    from penstock.studies.sizing import PARTITIONS  # noqa: PLC0415
 
     if partition not in PARTITIONS:
         raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
@@ -152,8 +152,8 @@ def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[St
 
 
 def _split(scenario: Scenario, partition: str, common: float | None) -> Split:
-    from penstock.buffers.split import split  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
+    from penstock.studies.buffers.split import split  # noqa: PLC0415
 
     with Meter() as meter:
         meter.show("sizing")
@@ -174,7 +174,7 @@ def _bytes(asked: _Capacity, split: Split) -> float:
 def _run(
     scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, *, timeline: bool
 ) -> Buffered:
-    from penstock.buffers import buffer as run  # noqa: PLC0415
+    from penstock.studies.buffers import buffer as run  # noqa: PLC0415
 
     def work(show: Callable[..., None]) -> Buffered:
         def progress(_: float, events: int) -> None:
@@ -186,13 +186,13 @@ def _run(
 
 
 def _compared(scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split) -> Comparison:
-    from penstock.buffers.sweep import compare_buffers  # noqa: PLC0415
+    from penstock.studies.buffers.sweep import compare_buffers  # noqa: PLC0415
 
     return _metered(lambda show: compare_buffers(scenario, size, chosen, split=split, progress=show))
 
 
 def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split) -> Sweep:
-    from penstock.buffers.sweep import sweep_buffer  # noqa: PLC0415
+    from penstock.studies.buffers.sweep import sweep_buffer  # noqa: PLC0415
 
     return _metered(lambda show: sweep_buffer(scenario, chosen, split=split, progress=show))
 

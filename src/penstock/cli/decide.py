@@ -24,8 +24,8 @@ def decide(state: State, sharing: Sharing = "fair-share", json: AlwaysJson = Tru
     """
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.show import print_json  # noqa: PLC0415
-    from penstock.decision import decide as ask  # noqa: PLC0415
     from penstock.model import load_moment  # noqa: PLC0415
+    from penstock.studies.decision import decide as ask  # noqa: PLC0415
 
     moment = load_moment(state)
     with foreign_code():

@@ -18,7 +18,7 @@ def optimum(
     from penstock.cli.running import find_optimum, time_given  # noqa: PLC0415
     from penstock.cli.show import check_outputs, draw, print_json, print_optimum  # noqa: PLC0415
     from penstock.report.plots import run_figure  # noqa: PLC0415
-    from penstock.schedule import save_schedule  # noqa: PLC0415
+    from penstock.studies.schedules import save_schedule  # noqa: PLC0415
 
     check_outputs(plot, schedule=schedule)
     best = find_optimum(scenario, noise, seed, time_given(time_limit))

@@ -13,7 +13,7 @@ from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
-    from penstock.packing import Packing
+    from penstock.studies.packs import Packing
 
 Sensitivity = Annotated[
     str | None,
@@ -47,8 +47,8 @@ def pack(
     from penstock.cli.running import disturbed  # noqa: PLC0415
     from penstock.cli.show import check_outputs  # noqa: PLC0415
     from penstock.model import load  # noqa: PLC0415
-    from penstock.packing import compare_packings  # noqa: PLC0415
-    from penstock.packing import pack as run  # noqa: PLC0415
+    from penstock.studies.packs import compare_packings  # noqa: PLC0415
+    from penstock.studies.packs import pack as run  # noqa: PLC0415
 
     if compare and (backfill or sensitivity is not None or plot):
         raise InvalidOption("--compare runs every mapping; leave --sensitivity, --backfill and --plot out with it")

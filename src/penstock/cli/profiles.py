@@ -12,7 +12,7 @@ from penstock.cli.options import Json, Plot
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from penstock.profiles import Profiles
+    from penstock.studies.profiles import Profiles
 
 MOST = 100_000  # targets
 
@@ -48,7 +48,7 @@ def profiles(
     """Read measured bandwidths from each FILE, fit and classify them, and write them as profiles."""
     from penstock.cli.show import check_outputs, draw, print_json  # noqa: PLC0415
     from penstock.files import check_place  # noqa: PLC0415
-    from penstock.profiles import fit_profiles, read_profiles, save_profiles  # noqa: PLC0415
+    from penstock.studies.profiles import fit_profiles, read_profiles, save_profiles  # noqa: PLC0415
 
     wanted = _counts(counts) if counts is not None else None
     if count is not None and not 1 <= count <= MOST:
@@ -84,7 +84,7 @@ def _counts(text: str) -> list[int]:
 
 
 def _document(found: Profiles) -> dict[str, Any]:
-    from penstock.profiles import class_of, class_profiles, fastest  # noqa: PLC0415
+    from penstock.studies.profiles import class_of, class_profiles, fastest  # noqa: PLC0415
 
     return {
         "take": found.take,
@@ -113,8 +113,8 @@ def _document(found: Profiles) -> dict[str, Any]:
 
 def _print(found: Profiles, *written: Path | None) -> None:
     from penstock.cli.show import output  # noqa: PLC0415
-    from penstock.profiles import class_profiles  # noqa: PLC0415
     from penstock.report.profile_table import classes_table, profile_lines, profiles_table  # noqa: PLC0415
+    from penstock.studies.profiles import class_profiles  # noqa: PLC0415
 
     console = output()
     console.print(profiles_table(found))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock import runs
 from penstock.cli.foreign import foreign_code
 from penstock.cli.meter import Meter
 from penstock.errors import InvalidOption
@@ -17,11 +16,12 @@ from penstock.model.units import Refusal, quantity
 from penstock.policies.sharing import Sharing
 from penstock.policies.sharing.catalogue import find, known_names, split_names
 from penstock.report.quantities import duration
-from penstock.schedule import follow
+from penstock.studies import share as runs
+from penstock.studies.schedules import follow
 
 if TYPE_CHECKING:
     from penstock.campaign.advice import Advice
-    from penstock.exact import Optimum
+    from penstock.studies.optimum import Optimum
 
 
 def run_one(file: Path, sharing: str | Sharing, noise: float | None, seed: int | None, *, timeline: bool) -> Result:
@@ -97,8 +97,8 @@ def time_given(time_limit: str) -> float:
 
 def find_optimum(file: Path, noise: float | None, seed: int | None, seconds: float) -> Optimum:
     """The exact optimum of the scenario in `file`, or what is found in so many seconds."""
-    from penstock.exact import optimum  # noqa: PLC0415 - has a kernel of its own
-    from penstock.exact.result import gap  # noqa: PLC0415
+    from penstock.studies.optimum import optimum  # noqa: PLC0415 - has a kernel of its own
+    from penstock.studies.optimum.result import gap  # noqa: PLC0415
 
     scenario = disturbed(load(file), noise, seed)
     start = min(application.release for application in scenario.applications)

@@ -25,18 +25,18 @@ from penstock.report.pack_table import packing_lines, packing_table, packings_li
 from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
 from penstock.report.summary import summary_lines
 from penstock.report.table import as_json, comparison_table, run_table
-from penstock.schedule import check_schedule
+from penstock.studies.schedules import check_schedule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
     from penstock.campaign.advice import Advice
-    from penstock.exact import Optimum
     from penstock.model import Scenario
-    from penstock.packing import Packing
     from penstock.report.fitting import FittingTable
-    from penstock.targets import Allotment, Move
+    from penstock.studies.optimum import Optimum
+    from penstock.studies.packs import Packing
+    from penstock.studies.targets import Allotment, Move
 
 PIPE_WIDTH = 120
 

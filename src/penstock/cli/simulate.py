@@ -29,8 +29,8 @@ def simulate(
     from penstock.cli.show import check_outputs, draw, print_json, print_run  # noqa: PLC0415
     from penstock.errors import InvalidOption  # noqa: PLC0415
     from penstock.report.plots import run_figure  # noqa: PLC0415
-    from penstock.schedule import follow as following  # noqa: PLC0415
-    from penstock.schedule import save_schedule, schedule_of  # noqa: PLC0415
+    from penstock.studies.schedules import follow as following  # noqa: PLC0415
+    from penstock.studies.schedules import save_schedule, schedule_of  # noqa: PLC0415
 
     if follow and sharing is not None:
         raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")

@@ -12,7 +12,7 @@ from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
-    from penstock.sizing import Curve, Sizing
+    from penstock.studies.sizing import Curve, Sizing
 
 Partition = Annotated[
     str,
@@ -79,8 +79,8 @@ def _check_options(
     plot: Path | None,
 ) -> None:
     """Refuse what contradicts itself before any work is done."""
-    from penstock.schedule import check_schedule  # noqa: PLC0415
-    from penstock.sizing import PARTITIONS  # noqa: PLC0415
+    from penstock.studies.schedules import check_schedule  # noqa: PLC0415
+    from penstock.studies.sizing import PARTITIONS  # noqa: PLC0415
 
     if partition not in PARTITIONS:
         raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
@@ -115,7 +115,7 @@ def _keep_trace(scenario: Path, schedule: Path | None) -> None:
 
 def _sized(scenario: Scenario, partition: str) -> Sizing:
     from penstock.cli.meter import Meter  # noqa: PLC0415
-    from penstock.sizing import size_buffer as run  # noqa: PLC0415
+    from penstock.studies.sizing import size_buffer as run  # noqa: PLC0415
 
     with Meter() as meter:
         meter.show("sizing")
@@ -124,8 +124,8 @@ def _sized(scenario: Scenario, partition: str) -> Sizing:
 
 def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: float | None) -> Curve:
     from penstock.cli.meter import Meter  # noqa: PLC0415
-    from penstock.sizing import size_curve  # noqa: PLC0415
-    from penstock.sizing.curve import Prices  # noqa: PLC0415
+    from penstock.studies.sizing import size_curve  # noqa: PLC0415
+    from penstock.studies.sizing.curve import Prices  # noqa: PLC0415
 
     with Meter() as meter:
         return size_curve(scenario, partition, Prices(per_tb, per_gbs), progress=meter.show)
@@ -135,8 +135,8 @@ def _verified(sizing: Sizing, file: Path, json: bool) -> None:
     """OK, or the first rule that is broken."""
     from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.report.sizing_table import sizing_words, violation_words  # noqa: PLC0415
-    from penstock.sizing import verify  # noqa: PLC0415
-    from penstock.sizing.schedule_file import load_schedule  # noqa: PLC0415
+    from penstock.studies.sizing import verify  # noqa: PLC0415
+    from penstock.studies.sizing.schedule_file import load_schedule  # noqa: PLC0415
 
     found = verify(load_schedule(file, sizing.traffic.names), sizing.traffic, sizing.size, sizing.shares)
     if json:
@@ -162,7 +162,7 @@ def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot
     """Files first; then JSON or a table."""
     from penstock.cli.show import draw, print_json, say  # noqa: PLC0415
     from penstock.report.sizing_table import explanation_lines, sizing_lines, sizing_table  # noqa: PLC0415
-    from penstock.sizing.schedule_file import save_schedule  # noqa: PLC0415
+    from penstock.studies.sizing.schedule_file import save_schedule  # noqa: PLC0415
 
     if schedule:
         save_schedule(schedule, sizing.schedule)
@@ -182,7 +182,7 @@ def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot
 def _show_curve(curve: Curve, scenario: Scenario, json: bool, plot: Path | None) -> None:
     from penstock.cli.show import draw, print_json, say  # noqa: PLC0415
     from penstock.report.sizing_table import bandwidth_table, curve_lines, stretch_table  # noqa: PLC0415
-    from penstock.sizing.traffic import limits_of  # noqa: PLC0415
+    from penstock.studies.sizing.traffic import limits_of  # noqa: PLC0415
 
     limits = limits_of(scenario)
     if plot:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.engine.program import Floats
     from penstock.report.summary import Measure
-    from penstock.targets.result import Allotment
+    from penstock.studies.targets.result import Allotment
 
 # From a target that an application hardly uses to one it keeps busy: one hue, readable in grey too.
 _STRESS = LinearSegmentedColormap.from_list("stress", ["#dfe9f3", "#88b0d4", "#4477aa", "#1c3f66"])

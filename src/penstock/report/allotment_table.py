@@ -13,8 +13,8 @@ from penstock.report.summary import Measure, best, winners
 from penstock.report.titled import titled_table
 
 if TYPE_CHECKING:
-    from penstock.targets.draining import Move
-    from penstock.targets.result import Allotment, Striped
+    from penstock.studies.targets.out_of_service import Move
+    from penstock.studies.targets.result import Allotment, Striped
 
 _NAMED = 3
 _MOST_MOVES = 40  # applications

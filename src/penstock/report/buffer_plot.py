@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from penstock.buffers import Buffered, Filling
-    from penstock.buffers.sweep import Comparison, Sweep
     from penstock.engine.program import Floats, Ints
-    from penstock.sizing.traffic import Limits, Traffic
+    from penstock.studies.buffers import Buffered, Filling
+    from penstock.studies.buffers.sweep import Comparison, Sweep
+    from penstock.studies.sizing.traffic import Limits, Traffic
 
 _MOST_ROWS = 32  # applications; of more, those that were stretched most
 _COLUMNS = 1000  # of a row of the image

@@ -14,9 +14,9 @@ from penstock.report.titled import titled_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.buffers import Buffered
-    from penstock.buffers.sweep import Comparison, Point, Sweep
-    from penstock.sizing.traffic import Traffic
+    from penstock.studies.buffers import Buffered
+    from penstock.studies.buffers.sweep import Comparison, Point, Sweep
+    from penstock.studies.sizing.traffic import Traffic
 
 _MOST_ROWS = 40  # applications
 _BEST = "bold green"

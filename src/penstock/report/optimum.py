@@ -10,7 +10,7 @@ from rich.text import Text
 from penstock.report.quantities import duration, percent, time_scale
 
 if TYPE_CHECKING:
-    from penstock.exact import Optimum
+    from penstock.studies.optimum import Optimum
 
 
 def optimum_table(best: Optimum) -> Table:

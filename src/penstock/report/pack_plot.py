@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from penstock.engine.program import Floats
-    from penstock.packing import PackedJob, Packing
+    from penstock.studies.packs import PackedJob, Packing
 
 # From a job that hardly transfers to one that does so half of its time: one hue, readable in grey too.
 _SHARES = LinearSegmentedColormap.from_list("io share", ["#dfe9f3", "#88b0d4", "#4477aa", "#1c3f66"])

@@ -13,7 +13,7 @@ from penstock.report.titled import titled_table
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
-    from penstock.packing import Packing
+    from penstock.studies.packs import Packing
 
 _SHOWN_NAMES = 6
 

@@ -10,16 +10,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from penstock.profiles import CLASSES, class_profiles
 from penstock.report.profile_table import origin_words, profile_scale, shown_counts
 from penstock.report.quantities import Scale, percent, significant
 from penstock.report.theme import COLOURS, FAINT, INK, label, theme
+from penstock.studies.profiles import CLASSES, class_profiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.profiles import ClassProfile, Profiles
-    from penstock.profiles.profiles import Profile
+    from penstock.studies.profiles import ClassProfile, Profiles
+    from penstock.studies.profiles.profiles import Profile
 
 _COLOUR = dict(zip(CLASSES, (COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]), strict=True))
 _NAMED = 6  # members of a class; more names would hide the curves

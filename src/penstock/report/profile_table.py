@@ -10,12 +10,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from penstock.profiles import class_of, fastest
 from penstock.report.quantities import NOTHING, Scale, percent, rate_scale, significant
+from penstock.studies.profiles import class_of, fastest
 
 if TYPE_CHECKING:
-    from penstock.profiles import ClassProfile, Profiles
-    from penstock.profiles.profiles import Profile
+    from penstock.studies.profiles import ClassProfile, Profiles
+    from penstock.studies.profiles.profiles import Profile
 
 _MOST_ROWS = 20
 _MOST_COUNTS = 8

@@ -16,14 +16,14 @@ from penstock.report.quantities import Scale, rate_scale, significant
 from penstock.report.sizing_table import bytes_scale, money, shown
 from penstock.report.theme import COLOURS, FAINT, INK, OTHERS, WAITING, WAITING_PALE, label, theme
 from penstock.report.time_axis import time_axis
-from penstock.sizing.replay import usage_of
+from penstock.studies.sizing.replay import usage_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from penstock.engine.program import Floats, Ints
-    from penstock.sizing import Curve, Sizing
-    from penstock.sizing.traffic import Limits
+    from penstock.studies.sizing import Curve, Sizing
+    from penstock.studies.sizing.traffic import Limits
 
 _MOST_TIMES = 1500  # drawn as they are; beyond, the highest and the lowest of every few
 _BINS = 600

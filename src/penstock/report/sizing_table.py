@@ -19,11 +19,11 @@ from penstock.report.quantities import (
     time_scale,
 )
 from penstock.report.titled import titled_table
-from penstock.sizing.replay import RULES
+from penstock.studies.sizing.replay import RULES
 
 if TYPE_CHECKING:
-    from penstock.sizing import Burst, Curve, Sizing, Violation
-    from penstock.sizing.traffic import Limits, Traffic
+    from penstock.studies.sizing import Burst, Curve, Sizing, Violation
+    from penstock.studies.sizing.traffic import Limits, Traffic
 
 _NAMED = 3
 _MOST_BURSTS = 8

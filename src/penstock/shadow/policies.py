@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock import runs
 from penstock.metrics.result import Result
 from penstock.policies.sharing import Sharing
 from penstock.shadow.traffic import Traffic, traffic
+from penstock.studies import share as runs
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.model.units import Refusal, number, quantity, shown
-from penstock.profiles.source import Row, Source
+from penstock.studies.profiles.source import Row, Source
 
 COLUMNS = (
     "workload", "site", "workflow", "share_pct", "wall_time_h", "cores", "input", "output", "checkpoint_size_gb",

@@ -16,7 +16,7 @@ from penstock.model import FOREVER, Application, Compute, Phase, Platform, Repea
 from penstock.workloads.registry import Accepted, generator
 
 if TYPE_CHECKING:
-    from penstock.runs import Policy
+    from penstock.studies.share import Policy
 
 EVENT_TOLERANCE = 1e-9  # relative: what is closer happens at one instant
 MOST_APPLICATIONS = 10_000
@@ -79,7 +79,7 @@ def adversary(m: int, epsilon: float, sharing: Policy) -> Scenario:
     No strategy can tell category A (useful work after the first I/O) from category B before that I/O is done. So it is
     run with B everywhere, and the m/2 applications it served best keep that label.
     """
-    from penstock.runs import simulate  # noqa: PLC0415 - the only generator that needs the engine
+    from penstock.studies.share import simulate  # noqa: PLC0415 - the only generator that needs the engine
 
     run = simulate(two_categories(m, epsilon, range(m)), sharing=sharing)
     return two_categories(m, epsilon, served_first([each.transferred for each in run.applications], 2 / m))

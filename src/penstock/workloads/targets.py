@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
 from penstock.model import Application, Compute, Platform, Repeat, Scenario, Write
-from penstock.profiles import Profiles, read_profiles
+from penstock.studies.profiles import Profiles, read_profiles
 from penstock.workloads.registry import Accepted, generator
 
 Draw = np.random.Generator

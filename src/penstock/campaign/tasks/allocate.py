@@ -7,7 +7,7 @@ from penstock.campaign.tasks.task import Metric, Task, Values, values_of
 from penstock.model.record import Name, Record, Share
 from penstock.policies import allocation, placement
 from penstock.policies.sharing import find
-from penstock.targets import allocate
+from penstock.studies.targets import allocate
 
 METRICS = (
     Metric("mean_io_slowdown", best=-1, main=True),

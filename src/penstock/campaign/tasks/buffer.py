@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from penstock.buffers import buffer
-from penstock.buffers.split import check_division, split
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
 from penstock.model.problems import reject
 from penstock.model.record import Bytes, Name, Record, Share
 from penstock.policies.buffering import find
+from penstock.studies.buffers import buffer
+from penstock.studies.buffers.split import check_division, split
 
 METRICS = (
     Metric("max_stretch", best=-1, bounds=("bound_max_stretch",), main=True),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
-from penstock.exact import optimum
 from penstock.model.record import Record, Seconds
+from penstock.studies.optimum import optimum
 
 METRICS = (
     Metric("makespan", best=-1, bounds=("bound",), main=True),

@@ -10,8 +10,8 @@ from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.model.record import Count, Name, Record
 from penstock.model.units import Refusal, shown
-from penstock.packing import pack
 from penstock.policies.sharing import find
+from penstock.studies.packs import pack
 
 METRICS = (
     Metric("makespan", best=-1, bounds=("bound",), main=True),

@@ -7,7 +7,7 @@ from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.metrics.measure import Study
 from penstock.model.record import Name, Record
 from penstock.policies.sharing import find
-from penstock.runs import run_study
+from penstock.studies.share import run_study
 
 METRICS = (
     Metric("min_yield", best=1, bounds=("bound_min_yield", "bound_interval"), main=True),

@@ -6,7 +6,7 @@ from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
 from penstock.errors import InvalidOption
 from penstock.model.record import Name, Record
-from penstock.sizing import PARTITIONS, size_buffer
+from penstock.studies.sizing import PARTITIONS, size_buffer
 
 METRICS = (Metric("size", best=-1, main=True), Metric("events"))
 LISTS = ("shares",)

@@ -1,0 +1,190 @@
+"""Reads and writes together, or under one joint limit: the linear programs of P5 §6, no larger than they have to be.
+
+What an application holds at an event is output that is not drained yet and input that is there ahead of its time: the
+columns. Where reads and writes have limits of their own, someone who drains whenever he can holds no more than the
+sweep says in all; where that is nothing, there are no columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from penstock.engine.program import Floats, Ints
+from penstock.studies.sizing.solvers import interior, simplex
+from penstock.studies.sizing.sweep import swept
+from penstock.studies.sizing.traffic import Traffic
+
+_NONE = -1
+_LARGE = 4000  # columns
+WRITES, READS = 0, 1
+
+
+class Rows:
+    """Inequalities `entries·x ≤ limit`, gathered term by term."""
+
+    def __init__(self) -> None:
+        self._terms: list[tuple[Ints, Ints, Floats]] = []
+        self._limits: list[Floats] = []
+        self.count = 0
+
+    def begin(self, limit: Floats) -> Ints:
+        """New rows with these limits; their numbers."""
+        numbers = np.arange(self.count, self.count + limit.size)
+        self.count += limit.size
+        self._limits.append(limit)
+        return numbers
+
+    def put(self, row: Ints, column: Ints, entry: float) -> None:
+        """Add a term to each of these rows; a column of -1 stands for nothing."""
+        there = column != _NONE
+        self._terms.append((row[there], column[there], np.full(int(there.sum()), entry)))
+
+    def matrix(self, columns: int) -> Any:
+        """All rows as a sparse matrix."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - see solvers.py
+
+        row, column, entry = (np.concatenate(part) for part in zip(*self._terms, strict=True))
+        return csr_array((entry, (row, column)), shape=(self.count, columns))
+
+    @property
+    def limit(self) -> Floats:
+        """The limits of all rows."""
+        return np.concatenate(self._limits)
+
+
+class Limited(NamedTuple):
+    """Rows of one limit of the file system: which directions it holds for, in which intervals."""
+
+    ways: tuple[int, ...]
+    interval: Ints
+    row: Ints
+
+
+class Held(NamedTuple):
+    """What a program found: the size, the shares if they are fixed, and what each owner holds at each event."""
+
+    size: float
+    shares: Floats
+    output: Floats  # owners × events
+    input: Floats  # owners × events
+    prices: Floats  # of the rows: what one byte more of each limit would save, at the smallest size
+    proved: float  # the size below which, by these prices, nothing will do
+
+
+class Program:
+    """The smallest size for which everyone meets C_min; `together`: everyone may use all of it, or has fixed shares."""
+
+    def __init__(self, traffic: Traffic, together: bool) -> None:
+        self.traffic, self.together = traffic, together
+        self.owners = 1 if together else len(traffic.names)
+        self.amount = self._amounts()
+        self.column, held = self._columns()
+        self.share = np.full(self.owners, _NONE) if together else np.arange(held, held + self.owners)
+        self.size = held + (0 if together else self.owners)
+        self.rows = Rows()
+        self.limited: list[Limited] = []
+        self._flow_rows()
+        self._size_rows()
+
+    def _amounts(self) -> Floats:
+        """Owners × directions × intervals: what is moved at full cap."""
+        pieces = self.traffic.pieces()
+        amount = np.zeros((self.owners, 2, self.traffic.count))
+        owner = np.zeros_like(pieces.owner) if self.together else pieces.owner
+        np.add.at(amount, (owner, pieces.reading.astype(np.int64), pieces.interval), pieces.amount)
+        return amount
+
+    def _columns(self) -> tuple[Ints, int]:
+        """Owners × directions × events: the column of what is held then; and how many there are."""
+        traffic = self.traffic
+        held = np.ones((2, traffic.events.size), dtype=bool)
+        if not traffic.joint_binds:
+            demand = traffic.demand(False), traffic.demand(True)
+            least = swept(*demand, traffic.seconds, traffic.limits.write, traffic.limits.read)
+            held = np.array([least.backlog > 0.0, least.prefetched > 0.0])
+        held[WRITES, 0] = held[READS, -1] = False
+        # Nobody holds output before the first byte that it writes, nor input after the last that it reads.
+        moved = np.cumsum(self.amount, axis=2)
+        there = np.broadcast_to(held, (self.owners, *held.shape)).copy()
+        there[:, WRITES, 1:] &= moved[:, WRITES] > 0.0
+        there[:, READS, 1:] &= moved[:, READS] < moved[:, READS, -1:] * (1.0 - 1e-15)
+        there[:, READS, 0] &= moved[:, READS, -1] > 0.0
+        column = np.full(there.shape, _NONE)
+        column[there] = np.arange(np.count_nonzero(there))
+        return column, int(np.count_nonzero(there))
+
+    def _flow_rows(self) -> None:
+        """Nothing flows back, and no limit of the file system is exceeded."""
+        before, after = self.column[:, :, :-1], self.column[:, :, 1:]
+        involved = (before != _NONE) | (after != _NONE)
+        limits, seconds = self.traffic.limits, self.traffic.seconds
+        for way, sign in ((WRITES, 1.0), (READS, -1.0)):
+            # To the file system goes what was held before and what is added, less what is held after; reads: reversed.
+            owner, interval = np.nonzero(involved[:, way])
+            rows = self.rows.begin(self.amount[owner, way, interval])
+            self.rows.put(rows, before[owner, way, interval], -sign)
+            self.rows.put(rows, after[owner, way, interval], sign)
+        demand = self.amount.sum(axis=0)
+        self._limit_rows((WRITES,), limits.write * seconds - demand[WRITES])
+        self._limit_rows((READS,), limits.read * seconds - demand[READS])
+        if self.traffic.joint_binds:
+            self._limit_rows((WRITES, READS), limits.joint * seconds - demand.sum(axis=0))
+
+    def _limit_rows(self, ways: tuple[int, ...], left: Floats) -> None:
+        before, after = self.column[:, :, :-1], self.column[:, :, 1:]
+        involved = ((before != _NONE) | (after != _NONE))[:, ways].any(axis=(0, 1))
+        needed = np.isfinite(left) & involved
+        row = np.full(left.size, _NONE)
+        row[needed] = self.rows.begin(left[needed])
+        self.limited.append(Limited(ways, np.flatnonzero(needed), row[needed]))
+        for way in ways:
+            sign = 1.0 if way == WRITES else -1.0
+            owner, interval = np.nonzero(np.broadcast_to(needed, before[:, way].shape))
+            self.rows.put(row[interval], before[owner, way, interval], sign)
+            self.rows.put(row[interval], after[owner, way, interval], -sign)
+
+    def _size_rows(self) -> None:
+        """What is held fits into the shares, and the shares, or what those hold that do not run, into the whole."""
+        traffic, size = self.traffic, self.size
+        interval = np.arange(traffic.count)
+        running = np.zeros((self.owners, traffic.count), dtype=bool)
+        if not self.together:
+            running = (traffic.begin[:, None] <= interval) & (interval < traffic.end[:, None])
+        for end in (0, 1):
+            held = self.column[:, :, end : end + traffic.count]
+            owner, there = np.nonzero(running & (held != _NONE).any(axis=1))
+            rows = self.rows.begin(np.zeros(owner.size))
+            self.rows.put(rows, held[owner, WRITES, there], 1.0)
+            self.rows.put(rows, held[owner, READS, there], 1.0)
+            self.rows.put(rows, self.share[owner], -1.0)
+            rows = self.rows.begin(np.zeros(traffic.count))
+            self.rows.put(rows, np.full(traffic.count, size), -1.0)
+            for way in (WRITES, READS):
+                owner, there = np.nonzero(~running & (held[:, way] != _NONE))
+                self.rows.put(rows[there], held[owner, way, there], 1.0)
+            owner, there = np.nonzero(running)
+            self.rows.put(rows[there], self.share[owner], 1.0)
+
+    def solve(self) -> Held:
+        """The smallest size, and a way to hold what has to be held."""
+        unit = float(self.amount.max(initial=0.0)) or 1.0
+        rows, limit = self.rows.matrix(self.size + 1), self.rows.limit
+        cost = np.zeros(self.size + 1)
+        cost[self.size] = 1.0
+        found = (interior if self.is_large else simplex)(cost, rows, limit / unit)
+        # Any prices ≥ 0 prove a size, whoever found them: nobody needs to hold more than a size that is enough.
+        missing = np.minimum(0.0, cost + rows.T @ found.prices).sum() * float(found.x[self.size]) * unit
+        return self.read(found.x * unit, found.prices, float(missing - limit @ found.prices))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the simplex method would take too long."""
+        return not self.together and self.size > _LARGE
+
+    def read(self, x: Floats, prices: Floats, proved: float) -> Held:
+        """What a solution says."""
+        values = np.append(x, 0.0)  # a column of -1 holds nothing
+        held = values[self.column]
+        return Held(float(x[self.size]), values[self.share], held[:, WRITES], held[:, READS], prices, proved)

@@ -1,0 +1,83 @@
+"""What sizing a buffer gives: the size, the shares, and what proves that nothing smaller will do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from penstock.studies.sizing.replay import usage_of
+from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.traffic import Traffic
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Bytes that move between two instants, against what the file system can carry meanwhile."""
+
+    begin: float
+    end: float
+    direction: str  # read, write or both
+    demand: float
+    room: float
+    weight: float  # how often the difference counts in the proof
+    by: dict[str, float]  # the demand by application, the largest first
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Σ weight·(demand - room) - rest is a size below which nothing will do."""
+
+    size: float
+    bursts: tuple[Burst, ...]  # those that count most first
+    rest: float = 0.0  # of a linear program: what its other prices take off
+    instant: float | None = None  # when the buffer is full, if that is the same in every schedule
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """The smallest buffer under a partition (P5 §6)."""
+
+    partition: str
+    size: float  # bytes
+    shares: dict[str, float] | None  # S_k, or what each needs alone; None where nobody has a share of his own
+    method: str
+    seconds: float
+    events: int
+    proof: Proof
+    traffic: Traffic = field(repr=False, compare=False)  # that the schedule serves; isolated: of whom needs most
+    draw_up: Callable[[], Schedule] = field(repr=False, compare=False)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """What moves between the buffer and the file system, and when; drawn up when it is asked for."""
+        return self.draw_up()
+
+    @cached_property
+    def peaks(self) -> dict[str, float]:
+        """The most that each application holds at a time in that schedule."""
+        usages = usage_of(self.schedule, self.traffic)
+        most = [float(usage.max(initial=0.0)) for usage in usages]
+        # Totals of weeks differ by some bytes of rounding where nothing is held.
+        return {
+            name: held if held > _ROUNDING * self.size else 0.0
+            for name, held in zip(self.traffic.names, most, strict=True)
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        limits = self.traffic.limits._asdict()
+        return {
+            "partition": self.partition,
+            "size": self.size,
+            "shares": self.shares,
+            "method": self.method,
+            "seconds": self.seconds,
+            "events": self.events,
+            "limits": {name: limit if limit < float("inf") else None for name, limit in limits.items()},
+            "peaks": self.peaks,
+            "proof": asdict(self.proof),
+        }

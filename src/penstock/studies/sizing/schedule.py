@@ -1,0 +1,137 @@
+"""Schedules of a buffer: which bytes go to the file system, or come from it, between which events (P5, theorem 1).
+
+Between two events each application moves at one rate in each direction. Input may be fetched before the first event,
+and output may leave after the last one: those rows are open at one end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.engine.program import Floats, Ints
+from penstock.studies.sizing.both_ways import READS, WRITES, Held, Program
+from penstock.studies.sizing.one_way import Way, drained
+from penstock.studies.sizing.static import Partition
+from penstock.studies.sizing.traffic import Traffic
+
+_DUST = 1e-9  # of the size: held by a solver's rounding only
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Rows in time; an infinite start or end is an open one."""
+
+    names: tuple[str, ...]
+    application: Ints  # index into names
+    reading: NDArray[np.bool_]
+    start: Floats
+    end: Floats
+    amount: Floats  # bytes
+
+    @property
+    def rate(self) -> Floats:
+        """Bytes per second; NaN for rows that are open."""
+        seconds = self.end - self.start
+        return np.where(np.isfinite(seconds), self.amount / seconds, np.nan)
+
+
+class Flow(NamedTuple):
+    """Who moves how much in which interval, in one direction; -1 is before the first event, L after the last."""
+
+    application: Ints
+    interval: Ints
+    amount: Floats
+
+
+def schedule_of(traffic: Traffic, writes: Flow, reads: Flow) -> Schedule:
+    """Both directions as one table."""
+    application, interval, amount = (np.concatenate(parts) for parts in zip(writes, reads, strict=True))
+    reading = np.repeat([False, True], [writes.amount.size, reads.amount.size])
+    order = np.lexsort([reading, application, interval])
+    times = np.concatenate([[-np.inf], traffic.events, [np.inf]])
+    place = interval[order] + 1
+    return Schedule(traffic.names, application[order], reading[order], times[place], times[place + 1], amount[order])
+
+
+def oldest_first(traffic: Traffic, reading: bool, held: Floats) -> Flow:
+    """Who moves what, if `held` is what the buffer holds of everybody at each event: the oldest bytes go first.
+
+    Bytes stand in a row in the order in which applications move them, and cross to or from the file system in that
+    order. What is between two marks on it appeared in one interval and crosses in one.
+    """
+    pieces = traffic.pieces()
+    chosen = np.flatnonzero(pieces.reading == reading)
+    chosen = chosen[np.argsort(pieces.interval[chosen], kind="stable")]
+    owner, interval, amount = pieces.owner[chosen], pieces.interval[chosen], pieces.amount[chosen]
+    count = traffic.count
+    moved = np.concatenate([[0.0], np.cumsum(np.bincount(interval, amount, count))])
+    crossed = _crossed(moved, held, reading)
+    marks = np.unique(np.concatenate([moved, crossed]))
+    appears = np.searchsorted(moved, marks[:-1], side="right") - 1
+    crosses = np.searchsorted(crossed, marks[:-1], side="right") - 1
+    first = np.searchsorted(interval, np.arange(count + 1))
+    sizes = np.diff(first)[appears]
+    part = np.repeat(np.arange(appears.size), sizes)
+    piece = first[appears][part] + np.arange(part.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return _gathered(owner[piece], crosses[part], amount[piece] * (np.diff(marks) / np.diff(moved)[appears])[part])
+
+
+def _crossed(moved: Floats, held: Floats, reading: bool) -> Floats:
+    """What has crossed to or from the file system at each event; it never falls, whatever rounding says."""
+    crossed: Floats = moved + held if reading else moved - held
+    crossed = np.minimum.accumulate(crossed[::-1])[::-1] if reading else np.maximum.accumulate(crossed)
+    return np.clip(crossed, 0.0, moved[-1])
+
+
+def _gathered(application: Ints, interval: Ints, amount: Floats) -> Flow:
+    """One row for each application and interval."""
+    low = int(interval.min(initial=0))
+    most = int(application.max(initial=0)) + 1
+    key, place = np.unique((interval - low) * most + application, return_inverse=True)
+    return Flow(key % most, key // most + low, np.bincount(place, amount, key.size).astype(np.float64))
+
+
+def of_program(program: Program, held: Held) -> Schedule:
+    """What a linear program says: for everybody together, or for each application."""
+    traffic = program.traffic
+    dust = _DUST * held.size
+    output, fetched = (np.where(amount > dust, amount, 0.0) for amount in (held.output, held.input))
+    if program.together:
+        writes, reads = oldest_first(traffic, False, output[0]), oldest_first(traffic, True, fetched[0])
+    else:
+        writes = _each(program.amount[:, WRITES], output, False)
+        reads = _each(program.amount[:, READS], fetched, True)
+    return schedule_of(traffic, writes, reads)
+
+
+def _each(amount: Floats, held: Floats, reading: bool) -> Flow:
+    """The same where what each application holds is known."""
+    owners = amount.shape[0]
+    moved = np.hstack([np.zeros((owners, 1)), np.cumsum(amount, axis=1)])
+    crossed = np.array([_crossed(*rows, reading) for rows in zip(moved, held, strict=True)])
+    whole = np.hstack([np.zeros((owners, 1)), crossed, moved[:, -1:]])
+    steps = np.diff(whole, axis=1)  # before the first event, in every interval, after the last
+    application, place = np.nonzero(steps > 0.0)
+    return Flow(application, place - 1, steps[application, place])
+
+
+def of_partition(traffic: Traffic, reading: bool, way: Way, found: Partition) -> Schedule:
+    """By earliest deadline in the direction that needs the buffer; the other one passes through."""
+    records = 2 * (way.event.size + traffic.count) + 1
+    while (done := drained(way, found.shares, found.size, records=records)).amount.size == records:
+        records *= 2
+    left = way.total - np.bincount(done.application, done.amount, way.total.size)
+    late = np.flatnonzero(left > 1e-13 * way.total)
+    flow = _gathered(
+        np.concatenate([done.application, late]),
+        np.concatenate([done.interval, np.full(late.size, traffic.count)]),
+        np.concatenate([done.amount, left[late]]),
+    )
+    other = oldest_first(traffic, not reading, np.zeros(traffic.events.size))
+    if reading:
+        return schedule_of(traffic, other, flow._replace(interval=traffic.count - 1 - flow.interval))
+    return schedule_of(traffic, flow, other)

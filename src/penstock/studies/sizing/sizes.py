@@ -1,0 +1,170 @@
+"""The smallest buffer for a scenario: whichever method is exact and quickest for what it has to carry."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+
+from penstock.engine.program import Floats
+from penstock.errors import InvalidOption
+from penstock.model import Scenario
+from penstock.studies.sizing import explain, schedule
+from penstock.studies.sizing.both_ways import Program
+from penstock.studies.sizing.fairest import most_even
+from penstock.studies.sizing.one_way import way_of
+from penstock.studies.sizing.result import Proof, Sizing
+from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.static import smallest
+from penstock.studies.sizing.sweep import Swept, swept
+from penstock.studies.sizing.traffic import Traffic
+
+PARTITIONS = ("isolated", "static", "dynamic")
+SWEEP, CUTS, PROGRAM = "sweep", "cutting planes", "linear program"
+_DUST = 1e-12  # of the size, or of the largest operation: there by rounding only
+Progress = Callable[[str], None]  # in words
+
+
+def size_buffer(scenario: Scenario, partition: str = "static", *, progress: Progress | None = None) -> Sizing:
+    """The smallest buffer with which every application ends as if nobody were in its way.
+
+    `partition` says who may use what: each has a share of its own while it runs (static), everybody may use all that is
+    free (dynamic), or each is looked at alone (isolated).
+
+    >>> job = {"name": "a", "bandwidth": 4, "phases": [{"compute": 1}, {"write": 12}]}
+    >>> document = {"version": 1, "platform": {"bandwidth": 1}, "applications": [job]}
+    >>> size_buffer(Scenario.from_document(document), "dynamic").size
+    9.0
+    """
+    return sized(Traffic(scenario), partition, progress=progress)
+
+
+def sized(traffic: Traffic, partition: str, *, even: bool = True, progress: Progress | None = None) -> Sizing:
+    """The same for a demand; `even` False: whichever shares come first."""
+    if partition not in PARTITIONS:
+        raise InvalidOption(f"partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+    begun = time.perf_counter()
+    if partition == "isolated":
+        found = _isolated(traffic, progress)
+    elif partition == "dynamic":
+        found = _dynamic(traffic)
+    else:
+        found = _static(traffic, even, progress)
+    return replace(found, seconds=time.perf_counter() - begun)
+
+
+def _isolated(traffic: Traffic, progress: Progress | None) -> Sizing:
+    alone = []
+    for index, name in enumerate(traffic.names):
+        if progress:
+            progress(name)
+        alone.append(_dynamic(traffic.alone(index)))
+    largest = max(alone, key=lambda found: found.size)
+    methods = sorted({found.method for found in alone}, reverse=True)
+    shares = dict(zip(traffic.names, (found.size for found in alone), strict=True))
+    return replace(
+        largest, partition="isolated", shares=shares, method=" and ".join(methods), events=traffic.events.size
+    )
+
+
+def _dynamic(traffic: Traffic) -> Sizing:
+    if traffic.joint_binds:
+        return _by_program(traffic, together=True, even=False)
+    least = _least(traffic)
+    return _sizing(
+        traffic,
+        "dynamic",
+        float((least.backlog + least.prefetched).max()),
+        None,
+        SWEEP,
+        explain.of_sweep(traffic, least),
+        lambda: schedule.schedule_of(
+            traffic,
+            schedule.oldest_first(traffic, False, least.backlog),
+            schedule.oldest_first(traffic, True, least.prefetched),
+        ),
+    )
+
+
+def _static(traffic: Traffic, even: bool, progress: Progress | None) -> Sizing:
+    if traffic.joint_binds:
+        return _by_program(traffic, together=False, even=even)
+    least = _least(traffic)
+    late, early = bool((least.backlog > 0.0).any()), bool((least.prefetched > 0.0).any())
+    if late and early:
+        return _by_program(traffic, together=False, even=even)
+    if not (late or early):
+        found = replace(_dynamic(traffic), partition="static")
+        return replace(found, shares=dict.fromkeys(traffic.names, 0.0))
+    return _by_cuts(traffic, early, progress)
+
+
+def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizing:
+    """One direction needs the buffer; the file system keeps up with the other one at every instant."""
+    _need_solvers("scipy")
+    way = way_of(traffic, reading)
+    found = smallest(way, None if progress is None else lambda cuts: progress(f"{cuts:,} cuts"))
+    found = found._replace(shares=np.where(found.shares > _DUST * found.size, found.shares, 0.0))
+    return _sizing(
+        traffic,
+        "static",
+        float(found.size),
+        found.shares,
+        CUTS,
+        explain.of_partition(traffic, reading, found),
+        lambda: schedule.of_partition(traffic, reading, way, found),
+    )
+
+
+def _by_program(traffic: Traffic, *, together: bool, even: bool) -> Sizing:
+    program = Program(traffic, together)
+    _need_solvers("scipy", *(["clarabel"] if even or program.is_large else []))
+    held = program.solve()
+    proof = explain.of_program(program, held)
+    if held.size <= _smallest_that_counts(traffic):
+        held = held._replace(size=0.0, shares=np.zeros_like(held.shares))
+    elif even:
+        held = most_even(program, held)
+    return _sizing(
+        traffic,
+        "dynamic" if together else "static",
+        held.size,
+        None if together else held.shares,
+        PROGRAM,
+        proof,
+        lambda: schedule.of_program(program, held),
+    )
+
+
+def _least(traffic: Traffic) -> Swept:
+    limits, least = traffic.limits, _smallest_that_counts(traffic)
+    found = swept(traffic.demand(False), traffic.demand(True), traffic.seconds, limits.write, limits.read)
+    return Swept(*(np.where(held > least, held, 0.0) for held in found))
+
+
+def _smallest_that_counts(traffic: Traffic) -> float:
+    """What is held beyond this is more than rounding."""
+    return _DUST * float(traffic.volume.max(initial=0.0))
+
+
+def _sizing(
+    traffic: Traffic,
+    partition: str,
+    size: float,
+    shares: Floats | None,
+    method: str,
+    proof: Proof,
+    draw_up: Callable[[], Schedule],
+) -> Sizing:
+    named = None if shares is None else dict(zip(traffic.names, map(float, shares), strict=True))
+    return Sizing(partition, size, named, method, math.nan, traffic.events.size, proof, traffic, draw_up)
+
+
+def _need_solvers(*names: str) -> None:
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        raise InvalidOption(f"this buffer needs {' and '.join(missing)} to be sized; install penstock[buffers]")

@@ -1,0 +1,165 @@
+"""The applications and the targets of a scenario, as policies and the engine need them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from penstock.engine.compile import compile_scenario
+from penstock.engine.foresight import foresee
+from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.tally import tally
+from penstock.errors import InvalidOption, InvalidScenario
+from penstock.model import Application, Scenario, Target
+from penstock.policies.allocation.demand import Demand
+from penstock.policies.sharing.foresight import Foresight
+from penstock.studies.profiles import known
+
+MOST_TARGETS = 100_000
+_ARRAYS = ("nodes", "compute", "volume", "first", "count", "limit")
+
+EXACT, SHAPE, CLASS = KNOWLEDGE = ("exact", "shape", "class")
+
+_PLACE = re.compile(r"[0-9]{1,9}")
+
+
+class Site:
+    """A scenario with targets: its true demand, and what the engine runs."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.targets = targets_of(scenario)
+        self.demand = _demand(scenario, self.targets)
+
+    @cached_property
+    def program(self) -> Program:
+        """The phases, with the noise of the scenario; volumes count a second per byte."""
+        return compile_scenario(_one_byte_per_second(self.scenario))
+
+    @cached_property
+    def foresight(self) -> Foresight:
+        """What sharing policies that plan ahead are told, likewise."""
+        return foresee(_one_byte_per_second(self.scenario), self.program)
+
+    def told(self, knowledge: str, error: float, seed: int) -> Demand:
+        """The demand as policies see it: with the profiles of classes, or with errors, where that is asked for."""
+        if knowledge not in KNOWLEDGE:
+            raise InvalidOption(f"knowledge is {knowledge!r}; accepted is exact, shape or class")
+        if not 0.0 <= error < 1.0:
+            raise InvalidOption(f"error is {error!r}; accepted is a number from 0 to less than 1")
+        bandwidth = self.demand.bandwidth
+        if knowledge != EXACT:
+            bandwidth = self._of_classes(knowledge)
+        if error:
+            draw = np.random.default_rng([seed, len(self.demand.names)])  # not what random policies draw
+            bandwidth = bandwidth * (1.0 + draw.uniform(-error, error, bandwidth.size))
+        # Copies: what a policy does to them must not change the truth.
+        arrays = {name: array.copy() for name, array in vars(self.demand).items() if name in _ARRAYS}
+        return replace(self.demand, **(arrays | {"bandwidth": bandwidth.copy()}))
+
+    def _of_classes(self, knowledge: str) -> Floats:
+        demand = self.demand
+        profiles = {
+            name: dict(zip(demand.count[own].tolist(), demand.bandwidth[own].tolist(), strict=True))
+            for name, own in zip(demand.names, map(slice, demand.first[:-1], demand.first[1:]), strict=True)
+        }
+        seen = known(profiles, knowledge)
+        return np.array([bandwidth for name in demand.names for bandwidth in seen[name].values()])
+
+    def places(self, asked: str | int | Sequence[str | int], what: str) -> Ints:
+        """Places of targets given by name or by place."""
+        names = {target.name: place for place, target in enumerate(self.targets)}
+        found = []
+        for each in (asked,) if isinstance(asked, str | int) else asked:
+            place = None
+            if isinstance(each, str):
+                # The name comes first: targets may be called by numbers.
+                place = names.get(each, int(each) if _PLACE.fullmatch(each) else None)
+            elif isinstance(each, int | np.integer) and not isinstance(each, bool):
+                place = int(each)
+            if place is None or not 0 <= place < len(names):
+                known_targets = ", ".join(list(names)[:5]) + (", …" if len(names) > 5 else "")
+                raise InvalidOption(
+                    f"{what}: there is no target {str(each)[:40]!r}; a target is one of {known_targets} or its place, "
+                    f"from 0 to {len(names) - 1}"
+                )
+            found.append(place)
+        return np.array(found, dtype=np.int64)
+
+
+def targets_of(scenario: Scenario) -> tuple[Target, ...]:
+    """The targets of the platform; without names they are called by their places."""
+    targets = scenario.platform.targets
+    if targets is None:
+        raise InvalidScenario(
+            "platform.targets is missing; say how many there are, as in targets: 20, or list their names"
+        )
+    many = targets if isinstance(targets, int) else len(targets)
+    if many > MOST_TARGETS:
+        raise InvalidScenario(f"platform.targets says {many:,}; at most {MOST_TARGETS:,} are simulated")
+    return tuple(Target(name=str(i)) for i in range(targets)) if isinstance(targets, int) else targets
+
+
+def _demand(scenario: Scenario, targets: Sequence[Target]) -> Demand:
+    if scenario.window is not None:
+        raise InvalidScenario(
+            "the scenario has a window; targets are given out to applications that end, and watched until the first "
+            "does, so leave the window out"
+        )
+    applications = scenario.applications
+    options = [_options(application, len(targets)) for application in applications]
+    sums = [tally(application.phases, 1.0, 1.0) for application in applications]
+    nodes = np.array([application.nodes for application in applications], dtype=np.float64)
+    demand = Demand(
+        names=tuple(application.name for application in applications),
+        machine=float(scenario.platform.nodes or nodes.sum()),
+        nodes=nodes,
+        compute=np.array([each.compute for each in sums]),
+        volume=np.array([each.transfer for each in sums]),
+        first=np.cumsum([0] + [len(own) for own in options]),
+        count=np.array([count for own in options for count in own], dtype=np.int64),
+        bandwidth=np.array([bandwidth for own in options for bandwidth in own.values()], dtype=np.float64),
+        limit=np.array([target.bandwidth or np.inf for target in targets]),
+    )
+    _check_times(demand)
+    return demand
+
+
+def _check_times(demand: Demand) -> None:
+    """Refuse volumes and bandwidths whose quotient numbers cannot hold."""
+    with np.errstate(all="ignore"):
+        seconds = demand.transfer
+    moving = demand.volume[demand.owner] > 0.0
+    for k in demand.owner[~np.isfinite(seconds) | (moving & (seconds <= 0.0))]:
+        raise InvalidScenario(
+            f"application {demand.names[k]!r} moves {demand.volume[k]:g} bytes at bandwidths for which that takes no "
+            "time, or longer than numbers reach; mind its volumes and its profile"
+        )
+
+
+def _options(application: Application, targets: int) -> dict[int, float]:
+    """The profile, by rising count, as far as there are targets."""
+    if application.profile is None:
+        raise InvalidScenario(
+            f"application {application.name!r} has no profile; targets are given out by its bandwidth on each number "
+            "of them, as in profile: {1: 0.5 GB/s, 2: 0.9 GB/s}"
+        )
+    options = {count: bandwidth for count, bandwidth in sorted(application.profile.items()) if count <= targets}
+    if not options:
+        raise InvalidScenario(
+            f"application {application.name!r} uses at least {min(application.profile)} targets by its profile; the "
+            f"platform has {targets}"
+        )
+    return options
+
+
+def _one_byte_per_second(scenario: Scenario) -> Scenario:
+    """The same phases with a bandwidth of 1: how long a transfer really takes is up to its targets."""
+    platform = scenario.platform.model_copy(update={"bandwidth": 1.0, "node_bandwidth": None, "io_nodes": None})
+    uncapped = {"bandwidth": None, "read_bandwidth": None, "write_bandwidth": None, "io_node": None}
+    applications = tuple(application.model_copy(update=uncapped) for application in scenario.applications)
+    return scenario.model_copy(update={"platform": platform, "applications": applications})
