@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from benchmarks.rows import Row
-from penstock.live import wire
 from penstock.live.core import Core, Resource, Settings
-from penstock.live.core.steps import Connected, Frame, Identity, Input, Send
+from penstock.live.core.events import Connected, Frame, Identity, Input, Send
 from penstock.policies.sharing import NAMES, find
+from penstock.wire import messages as wire
 
 CAPACITY = 1e12  # bytes/s, of which everyone could use an eighth
 VOLUMES = (1e13, 1e14)

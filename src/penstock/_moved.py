@@ -27,6 +27,10 @@ MOVED = {
     "buffers": "studies.buffers",
     "sizing": "studies.sizing",
     "profiles": "studies.profiles",
+    "shadow": "lookback",
+    "shadow.policies": "lookback.shadow",
+    "live.wire": "wire.messages",
+    "live.tokens": "wire.tokens",
 }
 
 

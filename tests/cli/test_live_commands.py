@@ -22,8 +22,9 @@ from cli.user import command, environment
 from penstock.cli.serve import chosen
 from penstock.client import config
 from penstock.client.config import parse_address
-from penstock.live import admin, wire
-from penstock.live.tokens import read_claims, read_token, secret_of
+from penstock.live import admin
+from penstock.wire import messages as wire
+from penstock.wire.tokens import read_claims, read_token, secret_of
 from ports import free_port
 
 

@@ -10,8 +10,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from penstock.live import wire
-from penstock.live.wire import Beat, Challenge, Error, Frames, Hello, Message, Post, Rate, Registered, Resync, Welcome
+from penstock.wire import messages as wire
+from penstock.wire.messages import (
+    Beat,
+    Challenge,
+    Error,
+    Frames,
+    Hello,
+    Message,
+    Post,
+    Rate,
+    Registered,
+    Resync,
+    Welcome,
+)
 
 PATIENCE = 30.0  # seconds: a busy machine may take long for anything
 

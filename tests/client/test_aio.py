@@ -10,7 +10,7 @@ from client.controller import PATIENCE, Controller
 from penstock.client import bucket as bucket_module
 from penstock.client.aio import Phase, io_phase
 from penstock.client.bucket import Bucket, boottime
-from penstock.live.wire import Complete, Post
+from penstock.wire.messages import Complete, Post
 
 
 def done(controller: Controller) -> float:

@@ -10,7 +10,7 @@ import pytest
 from client.controller import Controller
 from penstock.client import Paced, open_paced
 from penstock.client.bucket import boottime
-from penstock.live.wire import Complete, Extend, Post
+from penstock.wire.messages import Complete, Extend, Post
 
 
 def done(controller: Controller) -> float:

@@ -19,10 +19,10 @@ from penstock.client import handshake, io_phase, process
 from penstock.client.config import from_environment
 from penstock.client.handshake import ByMunge, ByPeer, ByToken, Handshake, NotLetIn, munge, read_token_file
 from penstock.client.member import State
-from penstock.live import wire
 from penstock.live.server import handshake as theirs
-from penstock.live.tokens import Claims, make_token
-from penstock.live.wire import Auth, Challenge, Error, Frames, Welcome
+from penstock.wire import messages as wire
+from penstock.wire.messages import Auth, Challenge, Error, Frames, Welcome
+from penstock.wire.tokens import Claims, make_token
 
 KEY = b"k" * 32
 

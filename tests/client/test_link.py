@@ -20,7 +20,7 @@ from penstock.client import link as link_module
 from penstock.client.bucket import boottime, depth_of
 from penstock.client.link import Link
 from penstock.client.member import State
-from penstock.live.wire import Ack, Beat, Complete, Error, Extend, Goodbye, Hello, Notice, Post, Register, Resync
+from penstock.wire.messages import Ack, Beat, Complete, Error, Extend, Goodbye, Hello, Notice, Post, Register, Resync
 
 
 def link() -> Link:

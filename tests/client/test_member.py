@@ -30,8 +30,8 @@ from penstock.client.events import (
     WakeAt,
 )
 from penstock.client.member import Member, Settings, State
-from penstock.live import wire
-from penstock.live.wire import Ack, Beat, Complete, Error, Goodbye, Notice, Post, Rate, Register, Registered, Resync
+from penstock.wire import messages as wire
+from penstock.wire.messages import Ack, Beat, Complete, Error, Goodbye, Notice, Post, Rate, Register, Registered, Resync
 
 LEASE, BEAT = 8.0, 2.0
 

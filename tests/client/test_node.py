@@ -18,8 +18,8 @@ import pytest
 from client.controller import Controller, until
 from penstock.client import io_phase, link, process
 from penstock.client.bucket import boottime
-from penstock.client.shared import SharedBucket
-from penstock.live.wire import Beat, Complete, Extend, Goodbye, Post, Register
+from penstock.client.shared_bucket import SharedBucket
+from penstock.wire.messages import Beat, Complete, Extend, Goodbye, Post, Register
 
 PATIENCE = 60.0
 EACH, CHUNK = 2_000_000, 50_000
@@ -243,7 +243,7 @@ def test_inside_a_run_the_bucket_is_that_of_the_run(
 def test_ranks_without_shared_memory_pace_on_their_own(
     controller: Controller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("penstock.client.node.new_path", lambda name: Path("/nowhere") / name)
+    monkeypatch.setattr("penstock.client.node_bucket.new_path", lambda name: Path("/nowhere") / name)
     with io_phase(1000, node=Alone()) as phase:
         phase.acquire(1000)
         assert phase.rate == controller.rate

@@ -16,8 +16,8 @@ from penstock.client import bucket as bucket_module
 from penstock.client.bucket import Bucket, boottime, depth_of
 from penstock.client.link import Asked
 from penstock.client.phases import UNKNOWN, Phase
-from penstock.client.shared import SharedBucket
-from penstock.live.wire import Complete, Extend, Post, Register
+from penstock.client.shared_bucket import SharedBucket
+from penstock.wire.messages import Complete, Extend, Post, Register
 
 MIB = 1 << 20
 

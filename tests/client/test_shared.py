@@ -12,7 +12,7 @@ import pytest
 from client.controller import PATIENCE, until
 from client.costs import cost, yardstick
 from penstock.client.bucket import Gate, boottime, depth_of
-from penstock.client.shared import SIZE, BadSegment, SharedBucket, new_path
+from penstock.client.shared_bucket import SIZE, BadSegment, SharedBucket, new_path
 
 
 class Later:
@@ -139,7 +139,7 @@ def test_a_segment_is_private(segment: Path) -> None:
 
 
 def test_what_killed_processes_left_is_swept_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.client.shared.FOLDER", tmp_path)
+    monkeypatch.setattr("penstock.client.shared_bucket.FOLDER", tmp_path)
     child = os.fork()
     if child == 0:
         SharedBucket.make(new_path("a.job"))

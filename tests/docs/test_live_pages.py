@@ -10,9 +10,8 @@ import pytest
 
 from penstock.client import config as client_config
 from penstock.client.member import State
-from penstock.live import wire
 from penstock.live.core import admin
-from penstock.live.core.people import Stage
+from penstock.live.core.members import Stage
 from penstock.live.server.config import (
     Config,
     JournalConfig,
@@ -24,6 +23,7 @@ from penstock.live.server.config import (
     load_config,
 )
 from penstock.model.record import Record
+from penstock.wire import messages as wire
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -21,8 +21,8 @@ from live.harness.operators import VERBS
 from live.harness.plan import Plan, draw_plan
 from live.harness.runs import BLOCK, POLICIES, calm_plan, run_seed, run_world
 from live.harness.world import World
+from penstock.live.core.events import Close, Output, Send
 from penstock.live.core.records import decode
-from penstock.live.core.steps import Close, Output, Send
 from penstock.policies.sharing import Sharing, find
 
 RUNS = int(os.environ.get("PENSTOCK_FAULT_RUNS", "1000"))

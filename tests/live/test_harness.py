@@ -15,10 +15,10 @@ from live.harness.network import DOWN, UP, Link, Network, Weather
 from live.harness.plan import draw_plan
 from live.harness.runs import POLICIES, calm_plan, run_world
 from live.harness.world import Endless, World
-from penstock.live import wire
 from penstock.live.core import Core, State, records
 from penstock.live.journal.segment import pack
-from penstock.live.wire import Message
+from penstock.wire import messages as wire
+from penstock.wire.messages import Message
 
 
 @given(st.floats(-0.05, 0.05), st.floats(0, 1e5), st.floats(0, 1e5))

@@ -17,14 +17,14 @@ from cli.controlled import Controller, until
 from cli.user import command, environment
 from penstock.cli.loadtest import loadtest
 from penstock.errors import PenstockError
-from penstock.live import wire
 from penstock.live.loadtest import LoadTestFailed
-from penstock.live.loadtest.crowd import Crowd
+from penstock.live.loadtest.clients import Crowd
+from penstock.live.loadtest.load_test import part
 from penstock.live.loadtest.processes import controller, way_in
-from penstock.live.loadtest.run import part
-from penstock.live.loadtest.ways import Way
+from penstock.live.loadtest.transports import Way
 from penstock.live.server.config import load_config
-from penstock.live.wire import Challenge, Error, Frames, Message, Post, Rate, Registered, Welcome
+from penstock.wire import messages as wire
+from penstock.wire.messages import Challenge, Error, Frames, Message, Post, Rate, Registered, Welcome
 
 KEYS = {
     "clients", "register_seconds", "events_per_second", "p50_ms", "p99_ms", "server_cpu", "rss_mb", "restart_seconds",

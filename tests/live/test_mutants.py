@@ -22,11 +22,12 @@ from live.test_faults import test_one_with_nothing_to_do_on_a_dead_link as idle_
 from live.test_faults import test_the_evicted_count_until_their_lease_is_over as one_is_evicted
 from live.test_faults import test_what_an_exempt_job_can_use_is_kept_free as one_is_exempt
 from penstock.client.member import Member
-from penstock.live.core import Core, Settings, State, charges, frames
+from penstock.live.core import Core, Settings, State, charges
+from penstock.live.core import handlers as frames
 from penstock.live.core import records as records_of_core
-from penstock.live.core.people import Member as Charged
-from penstock.live.core.people import Rev, Stage
-from penstock.live.wire import Message, Rate
+from penstock.live.core.members import Member as Charged
+from penstock.live.core.members import Rev, Stage
+from penstock.wire.messages import Message, Rate
 
 # Those that are aimed at restarts come first: they show most.
 SEEDS = sorted(range(200), key=lambda seed: seed % AIMED != 1)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from penstock.lookback.explain import Held, Holder, Limited
 from penstock.report.fitting import Column, FittingTable, cells
 from penstock.report.live_history import limited_lines
 from penstock.report.live_table import ResourceLine, jobs_table, mode_words
 from penstock.report.quantities import duration
-from penstock.shadow.explain import Held, Holder, Limited
 
 
 def shown(width: int, *things: Any) -> list[str]:

@@ -12,12 +12,12 @@ from live.harness.lockstep import Lockstep
 from penstock import Scenario
 from penstock.engine.link.execution import origin_of, tick_of
 from penstock.live.core import Core, Resource, Settings
-from penstock.live.core.steps import Closed, Connected, Frame, Identity, Input, Journal, Output, Send
+from penstock.live.core.events import Closed, Connected, Frame, Identity, Input, Journal, Output, Send
 from penstock.live.journal import Header, boot_id, raise_epoch, recover
 from penstock.live.journal import Journal as Pen
-from penstock.live.wire import Ack, Beat, Message, Rate, Register
 from penstock.metrics.measure import Study
 from penstock.policies.sharing import find
+from penstock.wire.messages import Ack, Beat, Message, Rate, Register
 
 WALL = 1_000_000.0  # the time of day when a story's clock shows 0
 SETTINGS = Settings(resources=(Resource("all", 100.0),), machine_nodes=100, pace=0.0, epsilon=0.0)

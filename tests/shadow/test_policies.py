@@ -6,11 +6,11 @@ from penstock import Scenario, compare
 from penstock.errors import InvalidOption
 from penstock.live.core import Resource, Settings
 from penstock.live.journal import JournalError, replay
-from penstock.live.wire import Complete, Post
+from penstock.lookback.shadow import shadow
+from penstock.lookback.traffic import traffic
 from penstock.report.live_history import shadow_lines
 from penstock.report.live_plot import shadow_figure
-from penstock.shadow.policies import shadow
-from penstock.shadow.traffic import traffic
+from penstock.wire.messages import Complete, Post
 from shadow.stories import Story, journal_of
 
 POLICIES = ["fair-share", "fcfs", "list-stretch"]

@@ -12,7 +12,7 @@ from penstock.cli.options import Json, Plot
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from penstock.shadow.policies import Shadow
+    from penstock.lookback.shadow import Shadow
 
 Job = Annotated[str | None, typer.Argument(metavar="JOB", help="The job; without one, --policy looks at all.")]
 Policies = Annotated[
@@ -38,8 +38,8 @@ def explain(
     """Say from the journal why JOB waited and behind whom, and what other policies would have given on this traffic."""
     from penstock.cli.history import journal_folder  # noqa: PLC0415
     from penstock.cli.show import check_outputs, draw, print_json, say  # noqa: PLC0415
+    from penstock.lookback.explain import explain as look_back  # noqa: PLC0415
     from penstock.report.live_history import explanation_lines, shadow_lines  # noqa: PLC0415
-    from penstock.shadow.explain import explain as look_back  # noqa: PLC0415
 
     if job is None and policy is None:
         raise InvalidOption("explain needs a job, or --policy NAME to try a policy on all jobs")
@@ -72,8 +72,8 @@ def _tried(folder: Path, policies: str, resource: str | None) -> Shadow:
     """The traffic under each of the policies."""
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.meter import Meter  # noqa: PLC0415
+    from penstock.lookback.shadow import shadow  # noqa: PLC0415
     from penstock.policies.sharing.catalogue import find, known_names, split_names  # noqa: PLC0415
-    from penstock.shadow.policies import shadow  # noqa: PLC0415
 
     if not all(map(str.strip, policies.split(","))):
         raise InvalidOption(f"--policy: {policies!r} has an empty name; give names as in fcfs,greedy-yield")

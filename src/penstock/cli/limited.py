@@ -17,9 +17,9 @@ def limited(last: Last = "1 h", journal: JournalOption = None, json: Json = Fals
     """Show who could have moved more in the last hour, how much that was, and who had the bandwidth instead."""
     from penstock.cli.history import journal_folder  # noqa: PLC0415
     from penstock.cli.show import print_json, say  # noqa: PLC0415
+    from penstock.lookback.explain import limited as look_back  # noqa: PLC0415
     from penstock.model.units import Refusal, quantity  # noqa: PLC0415
     from penstock.report.live_history import limited_lines  # noqa: PLC0415
-    from penstock.shadow.explain import limited as look_back  # noqa: PLC0415
 
     try:
         seconds = quantity(last, "seconds")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.client.config import Config
     from penstock.client.events import Begin
     from penstock.client.link import Link
-    from penstock.client.shared import SharedBucket
+    from penstock.client.shared_bucket import SharedBucket
 
 LOOK = 0.02  # seconds, while waiting for the grant
 COUNT = 0.5  # seconds between two looks at what was moved
@@ -66,7 +66,7 @@ def run(
 
 def _bucket(job: str) -> SharedBucket | None:
     """The bucket that the processes of a command share; without a place for it they are not paced, but run."""
-    from penstock.client.shared import SharedBucket, new_path  # noqa: PLC0415
+    from penstock.client.shared_bucket import SharedBucket, new_path  # noqa: PLC0415
 
     path = new_path(job)
     try:

@@ -87,7 +87,7 @@ def serve(
 
 
 def _run(file: Path | None, given: dict[str, Any], grace: bool, epoch: int, json: bool) -> int:
-    from penstock.live.server.run import serve as run  # noqa: PLC0415
+    from penstock.live.server.serve import serve as run  # noqa: PLC0415
 
     settled = chosen(file, given)
 

@@ -30,8 +30,8 @@ def token(
 ) -> None:
     """Make the token of a job, for a prolog to hand to it (PENSTOCK_TOKEN names its file)."""
     from penstock.cli.screen import as_json  # noqa: PLC0415
-    from penstock.live.tokens import Claims, make_token, read_key  # noqa: PLC0415
     from penstock.model.units import Refusal, quantity  # noqa: PLC0415
+    from penstock.wire.tokens import Claims, make_token, read_key  # noqa: PLC0415
 
     kid, equals, file = key.partition("=")
     if not (kid and equals and file):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from penstock.live.wire import Message, Welcome
+from penstock.wire.messages import Message, Welcome
 
 
 class LinkUp(msgspec.Struct, frozen=True):

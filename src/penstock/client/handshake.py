@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 
 import msgspec
 
-from penstock.live.wire import VERSION, Auth, Challenge, FromController, Hello, Welcome
+from penstock.wire.messages import VERSION, Auth, Challenge, FromController, Hello, Welcome
 
 AGENT = "penstock-python"
 LIBRARY = "libmunge.so.2"
@@ -55,7 +55,7 @@ class ByToken(Identity):
     kind = "hmac"
 
     def __init__(self, path: str) -> None:
-        from penstock.live import tokens  # noqa: PLC0415 - loads a library that only jobs with a token need
+        from penstock.wire import tokens  # noqa: PLC0415 - loads a library that only jobs with a token need
 
         self._tokens = tokens
         self.claims, self._secret, _ = read_token_file(path)
@@ -126,7 +126,7 @@ def read_token_file(path: str) -> tuple[bytes, bytes, str]:
         if os.fstat(fd).st_mode & 0o077:
             raise PermissionError(f"{path} can be read by others; a token is for its owner only (chmod 400)")
         text = file.read(16_384)
-    from penstock.live import tokens  # noqa: PLC0415 - as above
+    from penstock.wire import tokens  # noqa: PLC0415 - as above
 
     try:
         token = tokens.read_token(text)

@@ -44,7 +44,7 @@ from penstock.client.events import (
 from penstock.client.handshake import ByMunge, ByPeer, ByToken, Handshake, Identity, NotLetIn
 from penstock.client.member import Member, State
 from penstock.client.transport import Lost, Transport
-from penstock.live.wire import BadFrame, Error, FromController, Welcome, read_controller
+from penstock.wire.messages import BadFrame, Error, FromController, Welcome, read_controller
 
 CONNECT_LIMIT = 1.0  # seconds
 HELLO_LIMIT = 2.0

@@ -40,8 +40,8 @@ from penstock.client.events import (
     Timer,
     WakeAt,
 )
-from penstock.live import wire
-from penstock.live.wire import (
+from penstock.wire import messages as wire
+from penstock.wire.messages import (
     Ack,
     Beat,
     Complete,

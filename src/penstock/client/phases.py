@@ -21,7 +21,7 @@ from penstock.client.amounts import parse_amount
 from penstock.client.bucket import MOST_SLICE, Bucket
 from penstock.client.events import Begin
 from penstock.client.link import Asked, Left, Pacer, log
-from penstock.client.node import Node, Ranks
+from penstock.client.node_bucket import Node, Ranks
 from penstock.client.process import Process, here
 from penstock.errors import PenstockError
 

@@ -8,8 +8,8 @@ import threading
 
 from penstock.client.config import Config, from_environment
 from penstock.client.link import Link, log
-from penstock.client.node import Node, Ranks
-from penstock.client.shared import SharedBucket
+from penstock.client.node_bucket import Node, Ranks
+from penstock.client.shared_bucket import SharedBucket
 from penstock.errors import PenstockError
 
 

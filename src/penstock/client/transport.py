@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from penstock.client.config import Address
-from penstock.live.wire import MOST_FROM_CONTROLLER, Frames, Message, frame
+from penstock.wire.messages import MOST_FROM_CONTROLLER, Frames, Message, frame
 
 if TYPE_CHECKING:
     import ssl

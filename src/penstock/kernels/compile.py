@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _PACKAGE = Path(__file__).parents[1]
 _MONTH = 30 * 86400.0
 # Parts that hold no kernels and that no part with kernels imports.
-WITHOUT_KERNELS = frozenset({"campaign", "cli", "client", "live", "report", "reproduce", "shadow"})
+WITHOUT_KERNELS = frozenset({"campaign", "cli", "client", "live", "report", "reproduce", "lookback", "wire"})
 
 # Kernels work on arrays that others own, so they need no reference counts, which would cost ten times the work
 # itself (without them Numba refuses to compile an allocation, which keeps allocations out); and x / 0 is infinite.

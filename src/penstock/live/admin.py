@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self
 import msgspec
 
 from penstock.errors import PenstockError
-from penstock.live.wire import (
+from penstock.wire.messages import (
     MOST_FROM_CONTROLLER,
     VERSION,
     Admin,

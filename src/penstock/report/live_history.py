@@ -15,8 +15,8 @@ from penstock.report.titled import titled_table
 
 if TYPE_CHECKING:
     from penstock.live.journal import Replayed
-    from penstock.shadow.explain import Explained, Explanation, Held, Holder, Limited, Rank
-    from penstock.shadow.policies import Account, Shadow
+    from penstock.lookback.explain import Explained, Explanation, Held, Holder, Limited, Rank
+    from penstock.lookback.shadow import Account, Shadow
 
 MOST_ROWS = 30
 REALLY = "really"

@@ -13,7 +13,7 @@ from penstock.report.theme import FAINT, INK, label, look, theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.shadow.policies import Account, Shadow
+    from penstock.lookback.shadow import Account, Shadow
 
 
 def shadow_figure(found: Shadow) -> Figure:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.live import wire
 from penstock.live.core import Core, Member, Resource, Settings, Stage, State, records
-from penstock.live.core.steps import (
+from penstock.live.core.events import (
     Close,
     Closed,
     Connected,
@@ -25,6 +24,7 @@ from penstock.live.core.steps import (
     WakeAt,
 )
 from penstock.policies.sharing import find
+from penstock.wire import messages as wire
 
 EPOCH = 7
 CAPACITY = 100.0

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from live.core.talk import CAPACITY, Talk
-from penstock.live import wire
 from penstock.live.core import Stage, records
+from penstock.wire import messages as wire
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from live.core.talk import CAPACITY, EPOCH, Peer, Talk, amounts, known
-from penstock.live import wire
 from penstock.live.core import Resource, Stage, State, charges, records
-from penstock.live.core.people import App, Member
+from penstock.live.core.events import ProcessDead
+from penstock.live.core.members import App, Member
 from penstock.live.core.snapshots import BadSnapshot
-from penstock.live.core.steps import ProcessDead
+from penstock.wire import messages as wire
 
 POLICIES = ("fair-share", "fcfs", "greedy-yield", "set-10", "list-shortest-io")
 SITES = (

@@ -9,12 +9,12 @@ import pytest
 
 from live.core.talk import CAPACITY, EPOCH, Talk
 from penstock.errors import PolicyError
-from penstock.live import wire
 from penstock.live.core import Core, Decider, Resource, records
 from penstock.live.core.dispatch import water_filled
-from penstock.live.core.steps import Frame
+from penstock.live.core.events import Frame
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import sharing
+from penstock.wire import messages as wire
 
 seen: list[tuple] = []
 

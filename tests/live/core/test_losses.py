@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from live.core.talk import Talk
-from penstock.live import wire
 from penstock.live.core import Resource
 from penstock.live.core.losses import Losses
-from penstock.live.core.people import App
+from penstock.live.core.members import App
 from penstock.policies.sharing.policy import Sharing
+from penstock.wire import messages as wire
 
 BOTH = (Resource("x", 60.0, target="x"), Resource("y", 60.0, target="y"))
 

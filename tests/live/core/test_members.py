@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from live.core.talk import CAPACITY, EPOCH, Peer, Talk
-from penstock.live import wire
 from penstock.live.core import Resource, Stage, records
-from penstock.live.core.steps import Closed, Frame, ProcessDead
-from penstock.live.wire import PING
+from penstock.live.core.events import Closed, Frame, ProcessDead
+from penstock.wire import messages as wire
+from penstock.wire.messages import PING
 
 W = Talk().settings.waiting
 F = 0.5 * CAPACITY / 10  # the fallback of one node of ten

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from live.core.talk import CAPACITY, EPOCH, Talk
-from penstock.live import wire
 from penstock.live.core import Stage, records
-from penstock.live.core.steps import Close, Connected, Identity
+from penstock.live.core.events import Close, Connected, Identity
+from penstock.wire import messages as wire
 
 F = 0.5 * CAPACITY / 10
 

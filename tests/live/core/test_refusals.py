@@ -7,9 +7,10 @@ import math
 import pytest
 
 from live.core.talk import CAPACITY, EPOCH, Peer, Talk, known
-from penstock.live import wire
-from penstock.live.core import Stage, frames
-from penstock.live.core.steps import Closed, Frame, ProcessDead
+from penstock.live.core import Stage
+from penstock.live.core import handlers as frames
+from penstock.live.core.events import Closed, Frame, ProcessDead
+from penstock.wire import messages as wire
 
 
 def refused(talk: Talk, session: int, message: wire.Message) -> wire.Error:

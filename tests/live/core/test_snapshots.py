@@ -8,7 +8,7 @@ import pytest
 
 from penstock.live.core import Resource, Settings, Stage, State
 from penstock.live.core import records as to
-from penstock.live.wire import FREE
+from penstock.wire.messages import FREE
 
 SITES = (Resource("x", 1e12, "x"), Resource("y", 1e12, "y"))
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.client import events as client_events
 from penstock.client import member as client_side
 from penstock.client.member import Member
-from penstock.live import wire
+from penstock.wire import messages as wire
 
 from .clock import Clock
 from .network import DOWN, UP, Link

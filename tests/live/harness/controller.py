@@ -6,10 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.live import wire
 from penstock.live.core import Core, State
 from penstock.live.core import records as records_of_core
-from penstock.live.core.steps import (
+from penstock.live.core.events import (
     Close,
     Closed,
     Connected,
@@ -24,6 +23,7 @@ from penstock.live.core.steps import (
     WakeAt,
 )
 from penstock.live.journal.segment import pack
+from penstock.wire import messages as wire
 
 from .clock import drifting
 from .crash import KILL, POWER, WIPE, Disk

@@ -41,10 +41,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from penstock.live import wire
 from penstock.live.core import Member, State
 from penstock.live.core import records as records_of_core
-from penstock.live.core.steps import Frame, Input, Journal, Output, ProcessDead, Send
+from penstock.live.core.events import Frame, Input, Journal, Output, ProcessDead, Send
+from penstock.wire import messages as wire
 
 from .client import FALLBACK, LEASE, UNPACED
 from .crash import KILL, WIPE

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from penstock.live import wire
+from penstock.wire import messages as wire
 
 from .clock import Agenda
 

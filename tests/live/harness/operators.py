@@ -9,7 +9,7 @@ import math
 import random
 from typing import TYPE_CHECKING, Any
 
-from penstock.live import wire
+from penstock.wire import messages as wire
 
 if TYPE_CHECKING:
     from .world import World

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.client.member import State as Doing
-from penstock.live import wire
 from penstock.live.core import Member, State
 from penstock.live.core import records as records_of_core
-from penstock.live.core.steps import Frame, Input, Journal, Output, Send
+from penstock.live.core.events import Frame, Input, Journal, Output, Send
+from penstock.wire import messages as wire
 
 from .crash import KILL
 

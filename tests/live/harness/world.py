@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.client.member import Member
-from penstock.live import wire
 from penstock.live.core import Core, State
 from penstock.live.core import records as records_of_core
-from penstock.live.core.steps import Journal, Output
+from penstock.live.core.events import Journal, Output
+from penstock.wire import messages as wire
 
 from .client import Client
 from .clock import Agenda, drifting

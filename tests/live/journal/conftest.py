@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from penstock.live.core import Core, Resource, Settings, State
-from penstock.live.core.steps import Connected, Frame, Identity, Input, Journal, Send
+from penstock.live.core.events import Connected, Frame, Identity, Input, Journal, Send
 from penstock.live.journal import Header, Lock, boot_id, raise_epoch, recover
 from penstock.live.journal import Journal as Pen
 from penstock.live.journal.versions import core_code, policy_code
-from penstock.live.wire import Ack, Complete, Message, Post, Rate, Register
 from penstock.policies.sharing import find
+from penstock.wire.messages import Ack, Complete, Message, Post, Rate, Register
 
 SETTINGS = Settings(resources=(Resource("all", 1000.0),), machine_nodes=100, lease=8.0)
 ME = Identity("peer", 1000)

@@ -12,11 +12,11 @@ import pytest
 
 from penstock.live.core import State
 from penstock.live.journal import JournalDamaged, JournalError, raise_epoch, read, recover
-from penstock.live.journal import reading as reading_module
-from penstock.live.journal import writing as writing_module
+from penstock.live.journal import reader as reading_module
+from penstock.live.journal import writer as writing_module
 from penstock.live.journal.folder import segments, snapshots
 from penstock.live.journal.segment import load, pack
-from penstock.live.wire import Post
+from penstock.wire.messages import Post
 
 from .conftest import SETTINGS, Life
 

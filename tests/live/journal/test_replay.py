@@ -10,13 +10,13 @@ import msgspec
 import pytest
 
 from penstock.live.core import records
-from penstock.live.core.steps import Connected, Frame, Identity
+from penstock.live.core.events import Connected, Frame, Identity
 from penstock.live.journal import JournalError, read, replay
-from penstock.live.journal import replaying as replaying_module
+from penstock.live.journal import replay as replaying_module
 from penstock.live.journal.folder import segments
-from penstock.live.journal.keeping import Retention, keep
+from penstock.live.journal.retention import Retention, keep
 from penstock.live.journal.segment import load, opening, pack
-from penstock.live.wire import Admin, Post
+from penstock.wire.messages import Admin, Post
 
 from .conftest import SETTINGS, Life
 

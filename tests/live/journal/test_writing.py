@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from penstock.live.journal import JournalError, Retention, read, recover
-from penstock.live.journal import writing as writing_module
+from penstock.live.journal import writer as writing_module
 from penstock.live.journal.folder import segments, snapshots
-from penstock.live.journal.keeping import keep
+from penstock.live.journal.retention import keep
 
 from .conftest import SETTINGS, Life
 

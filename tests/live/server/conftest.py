@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from penstock.live import wire
-from penstock.live.wire import Auth, Challenge, Hello, Message, Welcome
+from penstock.wire import messages as wire
+from penstock.wire.messages import Auth, Challenge, Hello, Message, Welcome
 
 SERVE = """
 import sys

@@ -15,14 +15,14 @@ from unittest.mock import Mock
 import msgspec
 import pytest
 
-from penstock.live import wire
 from penstock.live.core import records
-from penstock.live.core.steps import Input, Output, Send
-from penstock.live.server import shell as shell_module
-from penstock.live.server.porch import Porch
+from penstock.live.core.events import Input, Output, Send
+from penstock.live.server import turn as shell_module
 from penstock.live.server.protocol import Door, frames_of
+from penstock.live.server.tls_listener import Porch
 from penstock.live.server.unpaced import Mark
-from penstock.live.wire import (
+from penstock.wire import messages as wire
+from penstock.wire.messages import (
     Ack,
     Admin,
     Answer,

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from penstock.live import wire
-from penstock.live.wire import (
+from penstock.wire import messages as wire
+from penstock.wire.messages import (
     Ack,
     Admin,
     Beat,

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from penstock.live.server.handshake import Admit, Decode, Handshake, House, Peer, Refuse, Say
-from penstock.live.tokens import Claims, make_token, proof, read_token
-from penstock.live.wire import Ack, Auth, Challenge, Hello
+from penstock.wire.messages import Ack, Auth, Challenge, Hello
+from penstock.wire.tokens import Claims, make_token, proof, read_token
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 NONCE = b"n" * 16

@@ -15,7 +15,7 @@ import pytest
 
 from penstock.live.server import munge as munge_module
 from penstock.live.server.munge import Decoded, Munge, MungeError
-from penstock.live.wire import Challenge, Error, Register, Registered, Welcome
+from penstock.wire.messages import Challenge, Error, Register, Registered, Welcome
 from ports import free_port
 
 from .conftest import PATIENCE, Raw, Server

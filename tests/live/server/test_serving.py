@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from penstock.live import wire
 from penstock.live.journal import replay
 from penstock.live.server.config import make_config
 from penstock.live.server.errors import CannotServe
-from penstock.live.server.run import serve
+from penstock.live.server.serve import serve
 from penstock.live.server.unpaced import places
-from penstock.live.wire import Ack, Beat, Complete, Error, Notice, OpenOp, Post, Rate, Register, Registered, Resync
+from penstock.wire import messages as wire
+from penstock.wire.messages import Ack, Beat, Complete, Error, Notice, OpenOp, Post, Rate, Register, Registered, Resync
 from ports import free_port
 
 from .conftest import PATIENCE, Raw, Server, until

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from penstock.live.tokens import Claims, Token, make_token, proof
-from penstock.live.wire import Admin, Answer, Challenge, Error, Register, Registered, Welcome
+from penstock.wire.messages import Admin, Answer, Challenge, Error, Register, Registered, Welcome
+from penstock.wire.tokens import Claims, Token, make_token, proof
 from ports import free_port
 
 from .conftest import NONCE, PATIENCE, Raw, Server, until

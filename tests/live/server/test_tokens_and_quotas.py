@@ -9,7 +9,7 @@ import pytest
 
 from penstock.live.server.config import make_config
 from penstock.live.server.quotas import SPARE, Allowance, Doorman, Quotas
-from penstock.live.tokens import Claims, InvalidKey, InvalidToken, make_token, read_key, read_token
+from penstock.wire.tokens import Claims, InvalidKey, InvalidToken, make_token, read_key, read_token
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,16 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from penstock.live import wire
 from penstock.live.core import Core, Resource, Settings
-from penstock.live.core.steps import Journal as Written
+from penstock.live.core.events import Journal as Written
 from penstock.live.server.handshake import House
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
-from penstock.live.server.shell import Shell
+from penstock.live.server.turn import Shell
 from penstock.live.server.unpaced import Mark
-from penstock.live.wire import Auth, Hello, Message
 from penstock.policies.sharing import find
+from penstock.wire import messages as wire
+from penstock.wire.messages import Auth, Hello, Message
 
 SETTINGS = Settings(resources=(Resource("all", 1e9),), machine_nodes=100)
 

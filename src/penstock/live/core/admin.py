@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
-from penstock.live import wire
 from penstock.live.core import checks, records, status
 from penstock.live.core.checks import Refused
-from penstock.live.core.people import App
+from penstock.live.core.members import App
 from penstock.live.core.state import MONITOR, PAUSED, RUN
 from penstock.model.units import parse_quantity
+from penstock.wire import messages as wire
 
 if TYPE_CHECKING:
     from penstock.live.core.core import Core

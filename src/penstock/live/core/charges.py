@@ -10,7 +10,7 @@ granted.
 
 from __future__ import annotations
 
-from penstock.live.core.people import Member, Rev, Stage
+from penstock.live.core.members import Member, Rev, Stage
 from penstock.live.core.resources import Routes
 
 Amounts = tuple[tuple[int, float], ...]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from penstock.live.core.settings import DIRECTIONS
-from penstock.live.wire import MOST_NUMBER
+from penstock.wire.messages import MOST_NUMBER
 
 _MOST_ID = 2**64 - 1
 _LONGEST_NAME = 256

@@ -15,16 +15,12 @@ from math import floor, inf, nextafter
 import numpy as np
 
 from penstock.errors import PenstockError
-from penstock.live import wire
-from penstock.live.core import charges, frames, records
+from penstock.live.core import charges, records
+from penstock.live.core import handlers as frames
 from penstock.live.core.checks import Refused
-from penstock.live.core.deciding import Decider, tick_of
+from penstock.live.core.decide import Decider, tick_of
 from penstock.live.core.dispatch import Dispatch
-from penstock.live.core.people import App, Member, Stage
-from penstock.live.core.sessions import Session
-from penstock.live.core.settings import Settings
-from penstock.live.core.state import GRACE, MONITOR, PAUSED, RUN, State
-from penstock.live.core.steps import (
+from penstock.live.core.events import (
     Close,
     Closed,
     Connected,
@@ -37,9 +33,14 @@ from penstock.live.core.steps import (
     Tick,
     WakeAt,
 )
+from penstock.live.core.members import App, Member, Stage
+from penstock.live.core.sessions import Session
+from penstock.live.core.settings import Settings
+from penstock.live.core.state import GRACE, MONITOR, PAUSED, RUN, State
 from penstock.policies.sharing import find
 from penstock.policies.sharing.policy import Sharing
 from penstock.policies.sharing.view import SAME
+from penstock.wire import messages as wire
 
 _LONGEST_FAULT = 500  # characters
 

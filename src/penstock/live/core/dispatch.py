@@ -14,7 +14,7 @@ import numpy as np
 
 from penstock.live.core import records
 from penstock.live.core.charges import SLACK
-from penstock.live.core.people import Member, Row
+from penstock.live.core.members import Member, Row
 from penstock.live.core.state import State
 
 _WORTH_MOVING = 0.1  # of a member's rate: how far its part may be from the best before it is told another

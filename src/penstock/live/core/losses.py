@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.live.core.people import App
+from penstock.live.core.members import App
 
 Floats = NDArray[np.float64]
 

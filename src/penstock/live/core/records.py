@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.live.wire import Message
+from penstock.wire.messages import Message
 
 
 class Record(Message, frozen=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.live.core.people import App, Row
+from penstock.live.core.members import App, Row
 from penstock.live.core.resources import Key, Route
 
 Floats = NDArray[np.float64]

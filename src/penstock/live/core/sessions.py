@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from penstock.live.core import checks
 from penstock.live.core.checks import Refused
-from penstock.live.core.people import App, Member
+from penstock.live.core.events import Identity
+from penstock.live.core.members import App, Member
 from penstock.live.core.state import State
-from penstock.live.core.steps import Identity
 
 ROOT = 0
 

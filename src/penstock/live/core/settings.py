@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.errors import InvalidOption
-from penstock.live.wire import PING
+from penstock.wire.messages import PING
 
 DIRECTIONS = ("read", "write")
 RESERVES = ("bounded", "strict")

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from penstock.errors import PenstockError
-from penstock.live.core.people import App, Job, Member, Op, Stage
+from penstock.live.core.members import App, Job, Member, Op, Stage
 from penstock.live.core.resources import Route
 
 if TYPE_CHECKING:

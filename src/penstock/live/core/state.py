@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from math import inf, nan
 
-from penstock.live import wire
-from penstock.live.core import applying, records, snapshots
+from penstock.live.core import apply as applying
+from penstock.live.core import records, snapshots
 from penstock.live.core.charges import Charges
 from penstock.live.core.losses import Losses
-from penstock.live.core.memory import Memory
-from penstock.live.core.people import App, Job, Member
+from penstock.live.core.members import App, Job, Member
+from penstock.live.core.policy_memory import Memory
 from penstock.live.core.resources import Route, Routes
 from penstock.live.core.rows import Rows
 from penstock.live.core.settings import Settings
+from penstock.wire import messages as wire
 
 RUN, MONITOR, PAUSED, GRACE, FENCED = "run", "monitor", "paused", "grace", "fenced"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from penstock.live.core.people import App, Member, Stage
+from penstock.live.core.members import App, Member, Stage
 from penstock.live.core.rows import Floats
 from penstock.live.core.state import State
 

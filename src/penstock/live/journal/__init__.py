@@ -2,11 +2,11 @@
 
 from penstock.live.journal.errors import JournalDamaged, JournalError
 from penstock.live.journal.folder import Lock, boot_id, raise_epoch, read_epoch
-from penstock.live.journal.keeping import Retention
-from penstock.live.journal.reading import Entry, Recovered, read, recover
-from penstock.live.journal.replaying import Difference, Replayed, replay
+from penstock.live.journal.reader import Entry, Recovered, read, recover
+from penstock.live.journal.replay import Difference, Replayed, replay
+from penstock.live.journal.retention import Retention
 from penstock.live.journal.segment import Header
-from penstock.live.journal.writing import Journal
+from penstock.live.journal.writer import Journal
 
 __all__ = [
     "Difference",

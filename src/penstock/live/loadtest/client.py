@@ -9,10 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from penstock.live import wire
-from penstock.live.loadtest.ways import Link
-from penstock.live.tokens import Token, proof
-from penstock.live.wire import (
+from penstock.live.loadtest.transports import Link
+from penstock.wire import messages as wire
+from penstock.wire.messages import (
     Ack,
     Auth,
     BadFrame,
@@ -32,9 +31,10 @@ from penstock.live.wire import (
     Resync,
     Welcome,
 )
+from penstock.wire.tokens import Token, proof
 
 if TYPE_CHECKING:
-    from penstock.live.loadtest.crowd import Crowd
+    from penstock.live.loadtest.clients import Crowd
 
 VOLUME = 1e15  # bytes of an operation: it ends when we say so, not because it is done
 NONCE = bytes(16)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from penstock.live.loadtest.loops import run
 from penstock.live.loadtest.processes import Child, cpu_seconds
-from penstock.live.loadtest.ways import HOST, Link, Way
-from penstock.live.wire import Post, frame
+from penstock.live.loadtest.transports import HOST, Link, Way
+from penstock.wire.messages import Post, frame
 
 _WORD = frame(Post(2, 1000, 1000, 1e15))
 

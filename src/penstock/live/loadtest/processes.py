@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from penstock.live.loadtest.errors import LoadTestFailed
-from penstock.live.loadtest.ways import HOST, KID, Way, free_port
+from penstock.live.loadtest.transports import HOST, KID, Way, free_port
 
 PATIENCE = 120.0  # seconds to be let in: where that takes long, the test says how long
 _CPU_CLOCK = 2  # of all threads together, in the number that the kernel gives to the clock of a process

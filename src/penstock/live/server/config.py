@@ -29,13 +29,13 @@ from penstock.live.journal import Retention
 from penstock.live.server.errors import InvalidConfig
 from penstock.live.server.log import LEVELS
 from penstock.live.server.quotas import Quotas
-from penstock.live.tokens import read_key
-from penstock.live.wire import AUTH_KINDS
 from penstock.model import yaml_text
 from penstock.model.problems import Path as Place
 from penstock.model.problems import reject
 from penstock.model.record import Bytes, BytesPerSecond, Count, Name, Record, Seconds, Share
 from penstock.model.units import Refusal, number, shown, whole
+from penstock.wire.messages import AUTH_KINDS
+from penstock.wire.tokens import read_key
 
 LARGEST = 1_000_000  # bytes of a configuration
 

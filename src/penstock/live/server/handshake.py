@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from penstock.live import tokens, wire
-from penstock.live.core.steps import Identity
-from penstock.live.wire import Auth, Challenge, Error, FromClient, Hello, Message, Welcome
+from penstock.live.core.events import Identity
+from penstock.wire import messages as wire
+from penstock.wire import tokens
+from penstock.wire.messages import Auth, Challenge, Error, FromClient, Hello, Message, Welcome
 
 OLDEST_VERSION = 1
 NONCE = 16  # bytes

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from penstock.live import wire
-from penstock.live.core.steps import Identity
+from penstock.live.core.events import Identity
 from penstock.live.server.handshake import Admit, Decode, Handshake, Peer, Refuse, Say, Step
 from penstock.live.server.munge import MungeError
 from penstock.live.server.quotas import CROWD_PASSES, Allowance
-from penstock.live.wire import Answer, Auth, BadFrame, Error, Frames, FromClient, Hello, Message, Page, Rate
+from penstock.wire import messages as wire
+from penstock.wire.messages import Answer, Auth, BadFrame, Error, Frames, FromClient, Hello, Message, Page, Rate
 
 if TYPE_CHECKING:
-    from penstock.live.server.shell import Shell
+    from penstock.live.server.turn import Shell
 
 HIGH_WATER = 65_536  # bytes that wait to be sent before the newest rate has to wait, too
 PAGE = 256 * 1024  # bytes of an answer that go in one frame

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.lookback.traffic import Traffic, traffic
 from penstock.metrics.result import Result
 from penstock.policies.sharing import Sharing
-from penstock.shadow.traffic import Traffic, traffic
 from penstock.studies import share as runs
 
 

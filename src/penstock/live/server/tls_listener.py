@@ -14,12 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.live.server.handshake import Peer, Refuse
+from penstock.live.server.listeners import BACKLOG
 from penstock.live.server.protocol import Connection, Door
-from penstock.live.server.sockets import BACKLOG
-from penstock.live.wire import Error
+from penstock.wire.messages import Error
 
 if TYPE_CHECKING:
-    from penstock.live.server.shell import Shell
+    from penstock.live.server.turn import Shell
 
 NO_FILES = 1.0  # seconds until we look again after the system had no more files for us
 FAREWELL = 1.0  # seconds that the other end has for its part of ending TLS

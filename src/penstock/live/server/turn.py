@@ -21,9 +21,7 @@ from typing import Any
 import msgspec
 
 from penstock.live.core import Core
-from penstock.live.core.people import Stage
-from penstock.live.core.state import PAUSED
-from penstock.live.core.steps import (
+from penstock.live.core.events import (
     Close,
     Closed,
     Connected,
@@ -37,15 +35,29 @@ from penstock.live.core.steps import (
     Tick,
     WakeAt,
 )
+from penstock.live.core.members import Stage
+from penstock.live.core.state import PAUSED
 from penstock.live.journal import Journal as Pen
+from penstock.live.server.counters import Meter
 from penstock.live.server.handshake import Admit, House, Refuse
 from penstock.live.server.log import Log
-from penstock.live.server.meter import Meter
 from penstock.live.server.munge import Munge
 from penstock.live.server.protocol import Connection
 from penstock.live.server.quotas import Allowance, Doorman, Quotas
 from penstock.live.server.unpaced import Mark
-from penstock.live.wire import FREE, MONITOR, Admin, Answer, Error, FromClient, Hook, Message, Notice, Rate, Registered
+from penstock.wire.messages import (
+    FREE,
+    MONITOR,
+    Admin,
+    Answer,
+    Error,
+    FromClient,
+    Hook,
+    Message,
+    Notice,
+    Rate,
+    Registered,
+)
 
 RETRY = 1.0  # seconds between two tries to write what the disk refused
 SAY_AGAIN = 60.0  # seconds between two complaints about a policy that fails

@@ -27,17 +27,17 @@ from penstock.live.journal.versions import core_code, policy_code
 from penstock.live.server.config import Config
 from penstock.live.server.errors import CannotServe
 from penstock.live.server.handshake import House
+from penstock.live.server.listeners import BACKLOG, tcp_socket, tls_context, unix_doors
 from penstock.live.server.log import Log
 from penstock.live.server.metrics import Metrics
 from penstock.live.server.munge import Munge
-from penstock.live.server.porch import Porch
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
-from penstock.live.server.shell import Clock, Shell
-from penstock.live.server.sockets import BACKLOG, tcp_socket, tls_context, unix_doors
+from penstock.live.server.tls_listener import Porch
+from penstock.live.server.turn import Clock, Shell
 from penstock.live.server.unpaced import Mark, places
-from penstock.live.wire import Notice
 from penstock.policies.sharing import Sharing, find
+from penstock.wire.messages import Notice
 
 MOST_EPOCH = 2**62  # so that it can still rise, and be written down
 OWN_FILES = 100  # that are no connections

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from penstock.live.core import Settings, State
-from penstock.live.core.deciding import Decider
+from penstock.live.core.decide import Decider
 from penstock.live.core.records import Decision
 from penstock.live.journal.errors import JournalError
 from penstock.live.journal.folder import segments, snapshots
-from penstock.live.journal.reading import Entry, Recovered, damage, entries, newest_snapshot, segments_from
+from penstock.live.journal.reader import Entry, Recovered, damage, entries, newest_snapshot, segments_from
 from penstock.live.journal.segment import Contents, Header, load_snapshot
 from penstock.live.journal.versions import core_code, policy_code
 from penstock.policies.sharing import find

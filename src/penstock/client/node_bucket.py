@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from penstock.client.config import for_many, from_environment
 from penstock.client.link import Link, log
-from penstock.client.shared import SharedBucket, new_path
+from penstock.client.shared_bucket import SharedBucket, new_path
 from penstock.errors import PenstockError
 
 T = TypeVar("T")

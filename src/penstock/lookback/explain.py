@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.errors import PenstockError
-from penstock.shadow.phases import Phase, Phases, Standing
-from penstock.shadow.walk import walk
+from penstock.lookback.phases import Phase, Phases, Standing
+from penstock.lookback.walk import walk
 
 MOST_HOLDERS = 5
 REASONS = ("policy", "room", "controller")

@@ -15,7 +15,7 @@ from math import inf
 from typing import NamedTuple
 
 from penstock.live.core import State, records
-from penstock.live.core.people import App, Member
+from penstock.live.core.members import App, Member
 from penstock.live.core.rows import Floats
 from penstock.live.journal import Entry
 

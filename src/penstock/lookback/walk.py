@@ -16,7 +16,7 @@ import msgspec
 from penstock.live.core import Settings, State
 from penstock.live.journal import JournalError
 from penstock.live.journal.folder import segments, snapshots
-from penstock.live.journal.reading import Entry, damage, entries, newest_snapshot, segments_from
+from penstock.live.journal.reader import Entry, damage, entries, newest_snapshot, segments_from
 from penstock.live.journal.segment import Contents, Header, load_snapshot
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
-from penstock.live import wire
 from penstock.live.core import charges as charging
 from penstock.live.core import records
-from penstock.live.core.people import App, Job, Member, Op, Row, Stage
+from penstock.live.core.members import App, Job, Member, Op, Row, Stage
+from penstock.wire import messages as wire
 
 if TYPE_CHECKING:
     from penstock.live.core.state import State

@@ -18,9 +18,9 @@ from penstock.errors import InvalidOption
 from penstock.live.core import Settings, State
 from penstock.live.core.resources import Routes
 from penstock.live.journal import Entry, JournalError
+from penstock.lookback.phases import Phase, Phases
+from penstock.lookback.walk import walk
 from penstock.model import Scenario
-from penstock.shadow.phases import Phase, Phases
-from penstock.shadow.walk import walk
 
 
 @dataclass(frozen=True)

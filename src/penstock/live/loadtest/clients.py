@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from penstock.live import wire
 from penstock.live.loadtest.client import Client
 from penstock.live.loadtest.errors import LoadTestFailed
-from penstock.live.loadtest.ways import KID, Way
-from penstock.live.tokens import Claims, Token, make_token
+from penstock.live.loadtest.transports import KID, Way
+from penstock.wire import messages as wire
+from penstock.wire.tokens import Claims, Token, make_token
 
 AT_ONCE = 200  # clients that are on their way in: fewer than a controller lets wait
 PATIENCE = 120.0  # seconds for anything that takes a few

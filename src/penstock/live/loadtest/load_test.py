@@ -24,12 +24,12 @@ from pathlib import Path
 
 from penstock.live.admin import Line, Place
 from penstock.live.loadtest.client import Client
-from penstock.live.loadtest.crowd import Crowd
+from penstock.live.loadtest.clients import Crowd
 from penstock.live.loadtest.echo import echo_cost
 from penstock.live.loadtest.errors import LoadTestFailed
 from penstock.live.loadtest.loops import run
 from penstock.live.loadtest.processes import Child, controller, cpu_seconds, memory, way_in
-from penstock.live.loadtest.ways import TRANSPORTS, Way
+from penstock.live.loadtest.transports import TRANSPORTS, Way
 
 MOST_EACH = 20.0  # words a second of one client, well below what a controller hears from one
 ECHO_SECONDS = 5.0  # at most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.live.wire import FromClient, Message
+from penstock.wire.messages import FromClient, Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from penstock.live import wire
 from penstock.live.core import admin, charges, checks, records
 from penstock.live.core.checks import Refused
-from penstock.live.core.people import App, Member, Op, Stage
+from penstock.live.core.members import App, Member, Op, Stage
 from penstock.live.core.sessions import Session, may_speak_for, owner
 from penstock.live.core.state import GRACE
+from penstock.wire import messages as wire
 
 if TYPE_CHECKING:
     from penstock.live.core.core import Core

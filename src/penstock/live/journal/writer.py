@@ -20,9 +20,9 @@ import msgspec
 from penstock.live.core import records as records_of_core
 from penstock.live.journal.errors import JournalError
 from penstock.live.journal.folder import explained, segment_path, snapshot_path, sync_folder, write_all, write_durably
-from penstock.live.journal.keeping import Retention, keep
+from penstock.live.journal.retention import Retention, keep
 from penstock.live.journal.segment import Header, SnapshotHeader, opening, pack, snapshot_bytes
-from penstock.live.wire import Message
+from penstock.wire.messages import Message
 
 SYNC_EVERY = 0.005  # seconds
 SNAPSHOT_RECORDS = 50_000
