@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.growth import Growth
-from penstock.report.theme import FAINT, INK, look, theme
+from penstock.report.parts.theme import FAINT, INK, look, theme
 
 _LABEL_GAP = 0.05  # of the axis: what two lines of text need
 

@@ -31,6 +31,11 @@ MOVED = {
     "shadow.policies": "lookback.shadow",
     "live.wire": "wire.messages",
     "live.tokens": "wire.tokens",
+    "report.theme": "report.parts.theme",
+    "report.allotment_plot": "report.targets.plot",
+    "report.campaign_pareto": "report.campaign.pareto",
+    "report.pack_plot": "report.packs.plot",
+    "report.profile_plot": "report.profiles.plot",
 }
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from penstock.model import Scenario
-from penstock.report.buffer_plot import (
+from penstock.report.buffers.plot import (
     _full_shares,
     _levels,
     _means,
@@ -21,7 +21,7 @@ from penstock.report.buffer_plot import (
     run_figure,
     sweep_figure,
 )
-from penstock.report.buffer_table import (
+from penstock.report.buffers.table import (
     comparison_lines,
     comparison_table,
     nearly_enough,
@@ -31,7 +31,7 @@ from penstock.report.buffer_table import (
     sweep_lines,
     sweep_table,
 )
-from penstock.report.theme import WAITING
+from penstock.report.parts.theme import WAITING
 from penstock.studies.buffers import Buffered, buffer
 from penstock.studies.buffers.result import Filling
 from penstock.studies.buffers.split import Split, split

@@ -7,7 +7,7 @@ import pytest
 from cli.test_contract import NUMBER, PERHAPS, check, parsed
 from penstock import pack
 from penstock.model import load
-from penstock.report.pack_plot import packing_figure, slots
+from penstock.report.packs.plot import packing_figure, slots
 from penstock.studies.packs import PackedJob
 
 NIGHT = """\

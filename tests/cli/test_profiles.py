@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from penstock import load
-from penstock.report.profile_plot import profiles_figure
-from penstock.report.profile_table import shown_counts
+from penstock.report.profiles.plot import profiles_figure
+from penstock.report.profiles.table import shown_counts
 from penstock.studies.profiles import class_profiles, fit_profiles, read_profiles
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "profiles.csv"

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from penstock.campaign.advice import judged
 from penstock.policies.sharing import find
-from penstock.report.advice_plot import advice_figure
-from penstock.report.advice_table import advice_lines, advice_table, number
-from penstock.report.html import write_report
+from penstock.report.comparison.page import write_report
 from penstock.report.plots import comparison_figure
+from penstock.report.recommendation.plot import advice_figure
+from penstock.report.recommendation.table import advice_lines, advice_table, number
 from report.samples import run
 
 NAMES = ("fair-share", "fcfs", "greedy-yield", "greedy-com", "set-10", "list-fifo", "list-johnson")

@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from penstock.report.allotment_plot import (
-    allotment_figure,
-    coarse,
-    comparison_figure_of_allotments,
-    stress_matrix,
-)
-from penstock.report.allotment_table import (
+from penstock.report.plots import save_figure
+from penstock.report.targets.plot import allotment_figure, coarse, comparison_figure_of_allotments, stress_matrix
+from penstock.report.targets.table import (
     allotment_lines,
     allotment_table,
     allotment_words,
@@ -24,7 +20,6 @@ from penstock.report.allotment_table import (
     move_lines,
     ranges,
 )
-from penstock.report.plots import save_figure
 from penstock.studies.targets.out_of_service import Move
 from penstock.studies.targets.result import Allotment, Striped, TargetUse
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from penstock.report.bands import edges, mean_rates, present_shares, spans, time_shares
+from penstock.report.parts.bands import edges, mean_rates, present_shares, spans, time_shares
 from report.samples import big_timeline, toy_timeline
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from penstock.campaign import Entry
 from penstock.campaign.statistics import Interval
-from penstock.report.campaign_labels import along, boxes, shared
-from penstock.report.campaign_pareto import limits, pareto_figure, unbeaten
+from penstock.report.campaign.labels import along, boxes, shared
+from penstock.report.campaign.pareto import limits, pareto_figure, unbeaten
 
 NAMES = ["fair-share", "greedy-yield", "greedy-com", "lookahead-greedy-yield", "periodic-greedy-yield", "set-10"]
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from penstock.campaign import Entry
 from penstock.campaign.statistics import Interval
-from penstock.report.campaign_plot import campaign_figure, metric_label
+from penstock.report.campaign.plot import campaign_figure, metric_label
 
 PLANS = ["fair-share", "fcfs", "lookahead-greedy-yield"]
 

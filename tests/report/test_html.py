@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from penstock.errors import InvalidOption
-from penstock.report.html import write_report
+from penstock.report.comparison.page import write_report
 from report.samples import POLICIES, big, eight_big, run, toy
 
 EVIL = '"><img src=x onerror="document.title=1"><script>document.title=2</script>'

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from penstock.lookback.explain import Held, Holder, Limited
-from penstock.report.fitting import Column, FittingTable, cells
-from penstock.report.live_history import limited_lines
-from penstock.report.live_table import ResourceLine, jobs_table, mode_words
-from penstock.report.quantities import duration
+from penstock.report.live.history import limited_lines
+from penstock.report.live.table import ResourceLine, jobs_table, mode_words
+from penstock.report.parts.fitting_table import Column, FittingTable, cells
+from penstock.report.parts.quantities import duration
 
 
 def shown(width: int, *things: Any) -> list[str]:

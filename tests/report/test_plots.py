@@ -8,8 +8,8 @@ import pytest
 from matplotlib.text import Text
 
 from penstock.errors import InvalidOption
+from penstock.report.parts.theme import label
 from penstock.report.plots import comparison_figure, run_figure, save_figure
-from penstock.report.theme import label
 from report.samples import POLICIES, big, eight_big, run, toy
 
 
@@ -134,5 +134,6 @@ def test_names_stay_plain_text(tmp_path):
 
 
 def test_plotting_code_loads_matplotlib_only_to_draw():
-    code = "import sys, penstock.report.html, penstock.report.table; sys.exit('matplotlib' in sys.modules)"
+    modules = "penstock.report.comparison.page, penstock.report.comparison.table"
+    code = f"import sys, {modules}; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

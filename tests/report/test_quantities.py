@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.report.quantities import byte_scale, duration, fixed, is_pure, percent, rate_scale, significant
+from penstock.report.parts.quantities import byte_scale, duration, fixed, is_pure, percent, rate_scale, significant
 from report.samples import big, run, toy
 
 

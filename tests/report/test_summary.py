@@ -3,7 +3,15 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import InvalidOption
-from penstock.report.summary import EFFICIENCY, MAX_STRETCH, MIN_YIELD, best, bound_words, summary_lines, winners
+from penstock.report.comparison.summary import (
+    EFFICIENCY,
+    MAX_STRETCH,
+    MIN_YIELD,
+    best,
+    bound_words,
+    summary_lines,
+    winners,
+)
 from report.samples import run
 
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from penstock.live.core import Resource, Settings, State
 from penstock.live.journal import JournalError
 from penstock.lookback.explain import Explained, Explanation, Holder, Rank, UnknownJob, explain, limited
-from penstock.report.fitting import FittingTable
-from penstock.report.live_history import explanation_lines
+from penstock.report.live.history import explanation_lines
+from penstock.report.parts.fitting_table import FittingTable
 from penstock.wire.messages import Admin, Complete, Extend, OpenOp, Post, Resync
 from shadow.stories import SETTINGS, WALL, Story
 

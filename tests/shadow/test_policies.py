@@ -8,8 +8,8 @@ from penstock.live.core import Resource, Settings
 from penstock.live.journal import JournalError, replay
 from penstock.lookback.shadow import shadow
 from penstock.lookback.traffic import traffic
-from penstock.report.live_history import shadow_lines
-from penstock.report.live_plot import shadow_figure
+from penstock.report.live.history import shadow_lines
+from penstock.report.live.plot import shadow_figure
 from penstock.wire.messages import Complete, Post
 from shadow.stories import Story, journal_of
 

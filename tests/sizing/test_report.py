@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from penstock.model import Scenario
-from penstock.report.sizing_plot import _highest_rate, curve_figure, thinned, usage_figure
-from penstock.report.sizing_table import (
+from penstock.report.sizing.plot import _highest_rate, curve_figure, thinned, usage_figure
+from penstock.report.sizing.table import (
     bandwidth_table,
     burst_words,
     explanation_lines,

@@ -247,7 +247,7 @@ def _show(
     from penstock.studies.targets import moves  # noqa: PLC0415
 
     if plot:
-        from penstock.report.allotment_plot import allotment_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.targets.plot import allotment_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(allotment_figure, best, plot)
     if text and output:
@@ -266,7 +266,7 @@ def _show_all(allotments: Sequence[Allotment], refused: list[str], file: Path, j
     from penstock.cli.show import draw, print_allotments, print_json  # noqa: PLC0415
 
     if plot:
-        from penstock.report.allotment_plot import comparison_figure_of_allotments  # noqa: PLC0415 - as above
+        from penstock.report.targets.plot import comparison_figure_of_allotments  # noqa: PLC0415 - as above
 
         draw(comparison_figure_of_allotments, allotments, plot)
     if json:

@@ -213,11 +213,11 @@ def _metered(work: Callable[[Callable[..., None]], T]) -> T:
 def _show(run: Buffered, split: Split, json: bool, plot: Path | None) -> None:
     """Files first; then JSON or a table."""
     from penstock.cli.show import draw  # noqa: PLC0415
-    from penstock.report.buffer_table import run_lines, run_table  # noqa: PLC0415
+    from penstock.report.buffers.table import run_lines, run_table  # noqa: PLC0415
 
     traffic = split.traffic
     if plot:
-        from penstock.report.buffer_plot import run_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.buffers.plot import run_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(lambda drawn: run_figure(drawn, traffic), run, plot)
     record = run.to_dict() | {"size": split.size}
@@ -226,11 +226,11 @@ def _show(run: Buffered, split: Split, json: bool, plot: Path | None) -> None:
 
 def _show_comparison(comparison: Comparison, split: Split, json: bool, plot: Path | None) -> None:
     from penstock.cli.show import draw  # noqa: PLC0415
-    from penstock.report.buffer_table import comparison_lines, comparison_table  # noqa: PLC0415
+    from penstock.report.buffers.table import comparison_lines, comparison_table  # noqa: PLC0415
 
     traffic = split.traffic
     if plot:
-        from penstock.report.buffer_plot import comparison_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.buffers.plot import comparison_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(lambda drawn: comparison_figure(drawn, traffic.limits), comparison, plot)
     table = comparison_table(comparison, traffic)
@@ -239,13 +239,13 @@ def _show_comparison(comparison: Comparison, split: Split, json: bool, plot: Pat
 
 def _show_sweep(sweep: Sweep, split: Split, json: bool, plot: Path | None) -> None:
     from penstock.cli.show import draw  # noqa: PLC0415
-    from penstock.report.buffer_table import sweep_lines, sweep_table  # noqa: PLC0415
+    from penstock.report.buffers.table import sweep_lines, sweep_table  # noqa: PLC0415
 
     traffic = split.traffic
     if not sweep.points:
         return _tell(sweep.to_dict(), None, sweep_lines(sweep, traffic), json, None)
     if plot:
-        from penstock.report.buffer_plot import sweep_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.buffers.plot import sweep_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(lambda drawn: sweep_figure(drawn, traffic.limits), sweep, plot)
     return _tell(sweep.to_dict(), sweep_table(sweep, traffic), sweep_lines(sweep, traffic), json, plot)

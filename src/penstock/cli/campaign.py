@@ -86,7 +86,7 @@ def run(
     from penstock.campaign.runner import run_campaign  # noqa: PLC0415
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.show import print_json, say  # noqa: PLC0415
-    from penstock.report.campaign_table import report_lines  # noqa: PLC0415
+    from penstock.report.campaign.table import report_lines  # noqa: PLC0415
 
     place = executor(on, workers)
     with interruptible(output), foreign_code(), Meter() as meter:
@@ -106,7 +106,7 @@ def run(
 def status(directory: Directory, json: Json = False) -> None:
     """Show how far a campaign is, and what failed."""
     from penstock.cli.show import print_json, say  # noqa: PLC0415
-    from penstock.report.campaign_table import failure_lines, status_lines  # noqa: PLC0415
+    from penstock.report.campaign.table import failure_lines, status_lines  # noqa: PLC0415
 
     results = _results(directory)
     if json:
@@ -128,12 +128,7 @@ def table(
 ) -> None:
     """Show means with their 95 % intervals, and each plan paired with a reference plan, or with several."""
     from penstock.cli.show import print_json, say  # noqa: PLC0415
-    from penstock.report.campaign_table import (  # noqa: PLC0415
-        campaign_lines,
-        csv_text,
-        incomplete_lines,
-        metric_tables,
-    )
+    from penstock.report.campaign.table import campaign_lines, csv_text, incomplete_lines, metric_tables  # noqa: PLC0415
 
     if csv and json:
         raise InvalidOption("--csv and --json both go to standard output; give one of them")
@@ -177,14 +172,14 @@ def plot(
     if versus is not None:
         entries = _entries(results, [upwards, versus], None, by, plans)
         best = results.metric(upwards).best, results.metric(versus).best
-        from penstock.report.campaign_pareto import pareto_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.campaign.pareto import pareto_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(lambda what: pareto_figure(what, best), entries, file)
         say([], file)
         return
     across, groups = _axis(results, x, by)
     entries = _entries(results, [upwards], None, groups, plans)
-    from penstock.report.campaign_plot import campaign_figure  # noqa: PLC0415 - loads matplotlib
+    from penstock.report.campaign.plot import campaign_figure  # noqa: PLC0415 - loads matplotlib
 
     draw(lambda what: campaign_figure(what, across), entries, file)
     say([], file)
@@ -207,7 +202,7 @@ def html(
     results = _results(directory)
     across, groups = _axis(results, x, by)
     entries = _entries(results, metric, against, groups, plans)
-    from penstock.report.campaign_page import write_campaign_page  # noqa: PLC0415 - loads matplotlib
+    from penstock.report.campaign.page import write_campaign_page  # noqa: PLC0415 - loads matplotlib
 
     with Meter() as meter:
         meter.show("writing the report")
@@ -225,7 +220,7 @@ def merge(
     need_pyarrow()
     from penstock.campaign.merging import merge as together  # noqa: PLC0415
     from penstock.cli.show import print_json, say  # noqa: PLC0415
-    from penstock.report.campaign_table import status_lines  # noqa: PLC0415
+    from penstock.report.campaign.table import status_lines  # noqa: PLC0415
 
     together(directories, output)
     results = _results(output)

@@ -20,7 +20,7 @@ def capacity(words: Words = None, address: AddressOption = None, json: Json = Fa
     """Change the capacity of a resource while everyone goes on, or show all resources."""
     from penstock.cli.controller import order  # noqa: PLC0415
     from penstock.cli.screen import tell  # noqa: PLC0415
-    from penstock.report.live_table import capacity_lines  # noqa: PLC0415
+    from penstock.report.live.table import capacity_lines  # noqa: PLC0415
 
     given = words or []
     if len(given) > 2:

@@ -39,7 +39,7 @@ def explain(
     from penstock.cli.history import journal_folder  # noqa: PLC0415
     from penstock.cli.show import check_outputs, draw, print_json, say  # noqa: PLC0415
     from penstock.lookback.explain import explain as look_back  # noqa: PLC0415
-    from penstock.report.live_history import explanation_lines, shadow_lines  # noqa: PLC0415
+    from penstock.report.live.history import explanation_lines, shadow_lines  # noqa: PLC0415
 
     if job is None and policy is None:
         raise InvalidOption("explain needs a job, or --policy NAME to try a policy on all jobs")
@@ -51,7 +51,7 @@ def explain(
     found = look_back(folder, job) if job is not None else None
     tried = _tried(folder, policy, resource) if policy is not None else None
     if tried and plot:
-        from penstock.report.live_plot import shadow_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.live.plot import shadow_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(shadow_figure, tried, plot)
     if json:

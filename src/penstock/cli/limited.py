@@ -19,7 +19,7 @@ def limited(last: Last = "1 h", journal: JournalOption = None, json: Json = Fals
     from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.lookback.explain import limited as look_back  # noqa: PLC0415
     from penstock.model.units import Refusal, quantity  # noqa: PLC0415
-    from penstock.report.live_history import limited_lines  # noqa: PLC0415
+    from penstock.report.live.history import limited_lines  # noqa: PLC0415
 
     try:
         seconds = quantity(last, "seconds")

@@ -22,7 +22,7 @@ def mode(mode: Mode = None, address: AddressOption = None, json: Json = False) -
     """Switch a running controller between enforcing, monitoring and pausing, or show its mode."""
     from penstock.cli.controller import order  # noqa: PLC0415
     from penstock.cli.screen import tell  # noqa: PLC0415
-    from penstock.report.live_table import mode_words  # noqa: PLC0415
+    from penstock.report.live.table import mode_words  # noqa: PLC0415
 
     answer = order(address, "mode", mode=mode)
     tell(answer, [mode_words(answer)], json)

@@ -142,8 +142,8 @@ def _say(summary: dict[str, Any], json: bool) -> None:
     if json:
         print(as_json(summary, indent=0), file=sys.stderr)
     elif sys.stderr.isatty():
-        from penstock.report.live_table import rate, volume  # noqa: PLC0415
-        from penstock.report.quantities import duration  # noqa: PLC0415
+        from penstock.report.live.table import rate, volume  # noqa: PLC0415
+        from penstock.report.parts.quantities import duration  # noqa: PLC0415
 
         moved = f"{volume(summary['bytes'])} in {duration(summary['seconds'])}"
         print(f"penstock: {moved}, {rate(summary['rate'])}", file=sys.stderr)

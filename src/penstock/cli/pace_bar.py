@@ -72,8 +72,8 @@ class Bar:
         """Bytes, rate, granted rate, time left."""
         from rich.text import Text  # noqa: PLC0415
 
-        from penstock.report.live_table import rate, volume  # noqa: PLC0415
-        from penstock.report.quantities import duration  # noqa: PLC0415
+        from penstock.report.live.table import rate, volume  # noqa: PLC0415
+        from penstock.report.parts.quantities import duration  # noqa: PLC0415
 
         speed = self._speed()
         of = f" of {volume(self._size)}" if self._size else ""
@@ -83,7 +83,7 @@ class Bar:
         return Text(line, no_wrap=True, overflow="ellipsis")
 
     def _given(self) -> str:
-        from penstock.report.live_table import rate  # noqa: PLC0415
+        from penstock.report.live.table import rate  # noqa: PLC0415
 
         allowed = self._phase.rate
         if allowed is None:

@@ -74,7 +74,7 @@ def _show(packing: Packing, scenario: Scenario, json: bool, plot: Path | None) -
     from penstock.cli.show import draw, print_json, print_packing  # noqa: PLC0415
 
     if plot:
-        from penstock.report.pack_plot import packing_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.packs.plot import packing_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(packing_figure, packing, plot)
     if json:

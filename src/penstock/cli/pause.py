@@ -37,7 +37,7 @@ def _switch(address: str | None, mode: str, json: bool) -> None:
     from penstock.cli.controller import order  # noqa: PLC0415
     from penstock.cli.screen import tell  # noqa: PLC0415
     from penstock.live.admin import NoController  # noqa: PLC0415
-    from penstock.report.live_table import mode_words  # noqa: PLC0415
+    from penstock.report.live.table import mode_words  # noqa: PLC0415
 
     try:
         answer = order(address, "mode", mode=mode)

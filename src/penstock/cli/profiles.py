@@ -62,7 +62,7 @@ def profiles(
     if output:
         save_profiles(output, found)
     if plot:
-        from penstock.report.profile_plot import profiles_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.profiles.plot import profiles_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(profiles_figure, found, plot)
     if json:
@@ -113,7 +113,7 @@ def _document(found: Profiles) -> dict[str, Any]:
 
 def _print(found: Profiles, *written: Path | None) -> None:
     from penstock.cli.show import output  # noqa: PLC0415
-    from penstock.report.profile_table import classes_table, profile_lines, profiles_table  # noqa: PLC0415
+    from penstock.report.profiles.table import classes_table, profile_lines, profiles_table  # noqa: PLC0415
     from penstock.studies.profiles import class_profiles  # noqa: PLC0415
 
     console = output()

@@ -17,7 +17,7 @@ def replay(directory: Directory, json: Json = False) -> None:
     from penstock.cli.foreign import foreign_code  # noqa: PLC0415
     from penstock.cli.show import print_json, say  # noqa: PLC0415
     from penstock.live.journal import replay as again  # noqa: PLC0415
-    from penstock.report.live_history import replay_lines  # noqa: PLC0415
+    from penstock.report.live.history import replay_lines  # noqa: PLC0415
 
     with foreign_code():
         found = again(directory)

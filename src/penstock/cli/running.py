@@ -15,7 +15,7 @@ from penstock.model import Scenario, load
 from penstock.model.units import Refusal, quantity
 from penstock.policies.sharing import Sharing
 from penstock.policies.sharing.catalogue import find, known_names, split_names
-from penstock.report.quantities import duration
+from penstock.report.parts.quantities import duration
 from penstock.studies import share as runs
 from penstock.studies.schedules import follow
 

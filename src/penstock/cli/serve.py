@@ -127,7 +127,7 @@ def _with_defaults(told: dict[str, Any], config: Config) -> dict[str, Any]:
 def _announce(config: Config, address: str, json: bool) -> None:
     """Where it listens, and what clients need to know of it."""
     from penstock.cli.screen import as_json  # noqa: PLC0415
-    from penstock.report.live_table import rate  # noqa: PLC0415
+    from penstock.report.live.table import rate  # noqa: PLC0415
 
     export = f"PENSTOCK_ADDRESS=unix:{address}"
     resources = {each.name: each.capacity for each in config.settings().resources}

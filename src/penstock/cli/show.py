@@ -11,7 +11,13 @@ from rich.console import Console
 from penstock.cli.meter import Meter
 from penstock.files import check_place
 from penstock.metrics.result import Result
-from penstock.report.allotment_table import (
+from penstock.report.comparison.page import write_report
+from penstock.report.comparison.summary import summary_lines
+from penstock.report.comparison.table import as_json, comparison_table, run_table
+from penstock.report.optimum import optimum_table, optimum_words
+from penstock.report.packs.table import packing_lines, packing_table, packings_lines, packings_table, release_lines
+from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
+from penstock.report.targets.table import (
     allotment_lines,
     allotment_table,
     allotments_lines,
@@ -19,12 +25,6 @@ from penstock.report.allotment_table import (
     improvement_lines,
     move_lines,
 )
-from penstock.report.html import write_report
-from penstock.report.optimum import optimum_table, optimum_words
-from penstock.report.pack_table import packing_lines, packing_table, packings_lines, packings_table, release_lines
-from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
-from penstock.report.summary import summary_lines
-from penstock.report.table import as_json, comparison_table, run_table
 from penstock.studies.schedules import check_schedule
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from penstock.campaign.advice import Advice
     from penstock.model import Scenario
-    from penstock.report.fitting import FittingTable
+    from penstock.report.parts.fitting_table import FittingTable
     from penstock.studies.optimum import Optimum
     from penstock.studies.packs import Packing
     from penstock.studies.targets import Allotment, Move
@@ -68,7 +68,7 @@ def print_comparison(
     for line in summary_lines(results):
         console.print(line, highlight=False)
     if advice:
-        from penstock.report.advice_table import advice_lines, advice_table  # noqa: PLC0415 - few ask for it
+        from penstock.report.recommendation.table import advice_lines, advice_table  # noqa: PLC0415 - few ask for it
 
         console.print()
         console.print(advice_table(advice))

@@ -134,7 +134,7 @@ def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: fl
 def _verified(sizing: Sizing, file: Path, json: bool) -> None:
     """OK, or the first rule that is broken."""
     from penstock.cli.show import print_json, say  # noqa: PLC0415
-    from penstock.report.sizing_table import sizing_words, violation_words  # noqa: PLC0415
+    from penstock.report.sizing.table import sizing_words, violation_words  # noqa: PLC0415
     from penstock.studies.sizing import verify  # noqa: PLC0415
     from penstock.studies.sizing.schedule_file import load_schedule  # noqa: PLC0415
 
@@ -161,13 +161,13 @@ def _verified(sizing: Sizing, file: Path, json: bool) -> None:
 def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot: Path | None) -> None:
     """Files first; then JSON or a table."""
     from penstock.cli.show import draw, print_json, say  # noqa: PLC0415
-    from penstock.report.sizing_table import explanation_lines, sizing_lines, sizing_table  # noqa: PLC0415
+    from penstock.report.sizing.table import explanation_lines, sizing_lines, sizing_table  # noqa: PLC0415
     from penstock.studies.sizing.schedule_file import save_schedule  # noqa: PLC0415
 
     if schedule:
         save_schedule(schedule, sizing.schedule)
     if plot:
-        from penstock.report.sizing_plot import usage_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.sizing.plot import usage_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(usage_figure, sizing, plot)
     lines = explanation_lines(sizing) if explain else []
@@ -181,12 +181,12 @@ def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot
 
 def _show_curve(curve: Curve, scenario: Scenario, json: bool, plot: Path | None) -> None:
     from penstock.cli.show import draw, print_json, say  # noqa: PLC0415
-    from penstock.report.sizing_table import bandwidth_table, curve_lines, stretch_table  # noqa: PLC0415
+    from penstock.report.sizing.table import bandwidth_table, curve_lines, stretch_table  # noqa: PLC0415
     from penstock.studies.sizing.traffic import limits_of  # noqa: PLC0415
 
     limits = limits_of(scenario)
     if plot:
-        from penstock.report.sizing_plot import curve_figure  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.sizing.plot import curve_figure  # noqa: PLC0415 - loads matplotlib
 
         draw(lambda drawn: curve_figure(drawn, limits), curve, plot)
     if json:

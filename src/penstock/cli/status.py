@@ -21,7 +21,7 @@ def status(every: All = False, address: AddressOption = None, json: Json = False
     """Show the jobs that do I/O under a running controller, their rates, and how full each resource is."""
     from penstock.cli.controller import line  # noqa: PLC0415
     from penstock.cli.screen import tell  # noqa: PLC0415
-    from penstock.report.live_table import jobs_table, status_lines  # noqa: PLC0415
+    from penstock.report.live.table import jobs_table, status_lines  # noqa: PLC0415
 
     with line(address) as connected:
         answer = gathered(connected, every=every)

@@ -84,7 +84,7 @@ def _view(found: dict[str, Any]) -> RenderableType:
     from rich.console import Group  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from penstock.report.live_table import jobs_table, status_lines  # noqa: PLC0415
+    from penstock.report.live.table import jobs_table, status_lines  # noqa: PLC0415
 
     said = status_lines(found["status"], found["server"])
     lines = [Text(line) if isinstance(line, str) else line for line in said]

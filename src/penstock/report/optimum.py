@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from penstock.report.quantities import duration, percent, time_scale
+from penstock.report.parts.quantities import duration, percent, time_scale
 
 if TYPE_CHECKING:
     from penstock.studies.optimum import Optimum

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import InvalidOption
 from penstock.files import write_whole
-from penstock.report.summary import need_runs
-from penstock.report.theme import theme
+from penstock.report.comparison.summary import need_runs
+from penstock.report.parts.theme import theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def run_figure(result: Result) -> Figure:
     if result.timeline is None:
         raise InvalidOption(f"the run of {result.sharing} has no timeline to draw; record one when simulating.")
     with theme():
-        from penstock.report.run_plot import draw_run  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.comparison.timeline_plot import draw_run  # noqa: PLC0415 - loads matplotlib
 
         return draw_run(result, result.timeline)
 
@@ -45,7 +45,7 @@ def comparison_figure(results: Sequence[Result], advice: Advice | None = None) -
     """The spread of yields under each policy with the bound, min yield against efficiency, and a recommendation."""
     need_runs(results)
     with theme():
-        from penstock.report.comparison_plot import draw_comparison  # noqa: PLC0415 - loads matplotlib
+        from penstock.report.comparison.plot import draw_comparison  # noqa: PLC0415 - loads matplotlib
 
         return draw_comparison(results, advice)
 

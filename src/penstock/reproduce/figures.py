@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from penstock.report.theme import FAINT, INK, label, look, theme
+from penstock.report.parts.theme import FAINT, INK, label, look, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

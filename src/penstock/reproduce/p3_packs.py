@@ -13,7 +13,7 @@ import numpy as np
 
 from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import Floats, mean_intervals
-from penstock.report.theme import COLOURS, COMPUTE, FAINT, INK, WAITING, theme
+from penstock.report.parts.theme import COLOURS, COMPUTE, FAINT, INK, WAITING, theme
 from penstock.reproduce.bins import by_bin, counts, overall
 from penstock.reproduce.experiment import Experiment, Settings, Summary
 from penstock.reproduce.figures import lines

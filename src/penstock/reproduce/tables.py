@@ -10,8 +10,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from penstock.report.quantities import NOTHING, duration, significant
-from penstock.report.titled import titled_table
+from penstock.report.parts.quantities import NOTHING, duration, significant
+from penstock.report.parts.titled_table import titled_table
 from penstock.reproduce.experiment import Experiment
 from penstock.reproduce.running import INTERVAL, Reproduction
 

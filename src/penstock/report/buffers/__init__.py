@@ -1,0 +1,1 @@
+"""Reports of runs behind a burst buffer of a given size."""

@@ -1,0 +1,227 @@
+"""A campaign as tables for the terminal and in words: means with intervals, and what differs by more than noise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from penstock.campaign.summary import BETTER, DIFFERENT, TIE, WORSE
+from penstock.report.parts.quantities import NOTHING, duration, fixed, percent, significant
+from penstock.report.parts.titled_table import titled_table
+
+if TYPE_CHECKING:
+    from penstock.campaign import Entry, Report, Results
+    from penstock.campaign.statistics import Interval
+
+Show = Callable[[float], str]
+MOST_FAILURES = 5
+_STYLES = {BETTER: "bold green", WORSE: "red", TIE: "dim", DIFFERENT: "bold"}
+
+
+def metric_tables(entries: Sequence[Entry]) -> list[Table]:
+    """A table for each metric."""
+    metrics = dict.fromkeys(entry.metric for entry in entries)
+    return [_metric_table([entry for entry in entries if entry.metric == metric]) for metric in metrics]
+
+
+def by_reference(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """The entries for each plan to compare with; all lists are of the same groups and plans.
+
+    Where none but the reference itself is shown there is nothing to compare.
+    """
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.reference, []).append(entry)
+    lists = list(found.values())
+    return [part for part in lists if reference_of(part) is not None] or lists[:1]
+
+
+def _metric_table(every: Sequence[Entry]) -> Table:
+    entries, *others = by_reference(every)
+    reference, show = reference_of(entries), number_format(entries)
+    bounded = any(entry.of_bound is not None for entry in entries)
+    counts = {entry.runs for entry in entries}
+    title = entries[0].metric
+    if len(counts) == 1:
+        each = counts.pop()
+        title += f", {each:,} run{'s' if each != 1 else ''} each"
+    table = titled_table(title)
+    for name in (*entries[0].group, "plan"):
+        table.add_column(name, overflow="fold")
+    headings = [*(["runs"] if counts else []), "mean", "95 % interval", *([] if others else ["median"])]
+    headings += ["of\nbound"] if bounded else []
+    if others:
+        headings += [word for part in (entries, *others) for word in (f"against\n{part[0].reference}", "95 % interval")]
+    elif reference is not None:
+        headings += [f"against\n{reference}", "95 % interval", "won/tied\n/lost", ""]
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    before = entries[0].group
+    for entry, *further in zip(entries, *others, strict=True):
+        first = entry is entries[0] or entry.group != before
+        if first and entry is not entries[0]:
+            table.add_section()
+        before = entry.group
+        cells = [*(str(value) if first else "" for value in before.values()), entry.plan]
+        cells += [*([f"{entry.runs:,}"] if counts else []), *interval_cells(entry.mean, show)]
+        cells += [] if others else [_shown(entry.quantiles[0.5], show)]
+        cells += [_shown(entry.of_bound.mean if entry.of_bound else math.nan, percent)] if bounded else []
+        compared = [entry, *further] if others else [entry] if reference is not None else []
+        styled = [text for each in compared for text in _compared(each, show, whole=not others)]
+        table.add_row(*map(Text, cells), *styled)
+    return table
+
+
+def _compared(entry: Entry, show: Show, whole: bool) -> list[Text]:
+    """How an entry compares with its reference: all that is known, or only the difference with its interval."""
+    cells, verdict = against_cells(entry, show), entry.against.verdict if entry.against else None
+    style = _STYLES.get(verdict or "", "")
+    if whole:
+        return [*map(Text, cells[:-1]), Text(cells[-1], style=style)]
+    return [Text(cells[0] if entry.against else cells[-1], style=style), Text(cells[1])]
+
+
+def reference_of(entries: Sequence[Entry]) -> str | None:
+    """The plan that the others are compared with; None if there is but one plan."""
+    return next((entry.against.plan for entry in entries if entry.against), None)
+
+
+def number_format(entries: Sequence[Entry]) -> Show:
+    """Four decimals, so that a column lines up; significant digits where values are large."""
+    most = max((abs(entry.mean.mean) for entry in entries if not math.isnan(entry.mean.mean)), default=0.0)
+    return significant if most >= 1e3 else fixed
+
+
+def interval_cells(interval: Interval, show: Show, sign: str = "") -> list[str]:
+    """A mean, and its interval."""
+    plus = sign if interval.mean > 0.0 else ""
+    ends = NOTHING if math.isnan(interval.low) else f"{show(interval.low)} … {show(interval.high)}"
+    return [_shown(interval.mean, lambda mean: f"{plus}{show(mean)}"), ends]
+
+
+def against_cells(entry: Entry, show: Show) -> list[str]:
+    """The difference to the reference, its interval, how the pairs went, and the verdict."""
+    versus = entry.against
+    if versus is None:
+        return ["", "", "", "reference"]
+    counts = "/".join(f"{count:,}" for count in versus.tally)
+    verdict = versus.verdict or ("one pair" if any(versus.tally) else "no pair")
+    return [*interval_cells(versus.difference, show, "+"), counts, verdict]
+
+
+def range_words(entry: Entry, show: Show) -> str:
+    """Where most runs lie."""
+    low, high = entry.quantiles[0.05], entry.quantiles[0.95]
+    return NOTHING if math.isnan(low) else f"{show(low)} – {show(high)}"
+
+
+def _shown(value: float, show: Show) -> str:
+    return NOTHING if math.isnan(value) else show(value)
+
+
+def campaign_lines(entries: Sequence[Entry]) -> list[str]:
+    """Per metric, in how many groups each plan was better or worse than the reference by more than noise."""
+    lines = []
+    for metric, compared in dict.fromkeys((entry.metric, entry.reference) for entry in entries):
+        own = [entry for entry in entries if (entry.metric, entry.reference) == (metric, compared)]
+        reference = reference_of(own)
+        if reference is None:
+            continue
+        said = [words for plan in dict.fromkeys(entry.plan for entry in own) if (words := _plan_words(own, plan))]
+        if said:
+            lines.append(f"{metric} against {reference}: {'; '.join(said)}.")
+    return lines
+
+
+def _plan_words(entries: Sequence[Entry], plan: str) -> str:
+    verdicts = [entry.against.verdict for entry in entries if entry.plan == plan and entry.against]
+    verdicts = [verdict for verdict in verdicts if verdict is not None]
+    counts = {verdict: verdicts.count(verdict) for verdict in (BETTER, TIE, WORSE, DIFFERENT) if verdict in verdicts}
+    if not counts:
+        return ""
+    if len(verdicts) == 1:
+        return f"{plan} {verdicts[0]}"
+    return f"{plan} {', '.join(f'{name} in {count}' for name, count in counts.items())} of {len(verdicts)}"
+
+
+def incomplete_lines(results: Results) -> list[str]:
+    """What is not in the numbers, if anything."""
+    missing, failed = results.size - int(results.ended.sum()), int(results.failed.sum())
+    lines = []
+    if missing:
+        lines.append(f"{missing:,} of {results.size:,} runs are missing; `penstock campaign FILE -o DIR` runs them.")
+    if failed:
+        lines.append(
+            f"{failed:,} of {results.size:,} runs failed and are left out; `penstock campaign status` says why."
+        )
+    return lines
+
+
+def report_lines(report: Report, name: str, where: str) -> list[str]:
+    """What a start of the campaign did."""
+    done = report.before + report.ran
+    if not report.ran:
+        return [f"{name}: all {report.runs:,} runs were there already."]
+    speed = f"{report.ran:,} runs in {duration(report.seconds)} ({report.rate:,.1f} runs/s, {where})"
+    before = f"; {report.before:,} were there before" if report.before else ""
+    return [f"{name}: {speed}{before}; {done:,} of {report.runs:,} are there now."]
+
+
+def progress_words(report: Report) -> str:
+    """How far it is, how fast, and for how long still."""
+    parts = [f"{report.before + report.ran:,} of {report.runs:,} runs", f"{report.rate:,.1f} runs/s"]
+    if report.left is not None:
+        parts.append(f"{duration(report.left)} left")
+    if report.failed:
+        parts.append(f"{report.failed:,} failed")
+    return ", ".join(parts)
+
+
+def status_lines(results: Results) -> list[str]:
+    """How far a campaign is."""
+    now = results.status()
+    counts = [f"{now[name]:,} {name}" for name in ("done", "failed", "missing") if now[name] or name == "done"]
+    lines = [f"{results.name}: {results.size:,} runs: {', '.join(counts)}."]
+    if len(now["versions"]) > 1:
+        lines.append(f"Runs come from different versions: {'; '.join(now['versions'])}.")
+    elif now["versions"]:
+        lines.append(f"Made with {now['versions'][0]}.")
+    lines += [f"{path} cannot be read; the next start runs what was in it again." for path in results.damaged]
+    if now["missing"]:
+        lines.append("`penstock campaign FILE -o DIR` runs what is missing.")
+    return lines
+
+
+def failure_lines(failures: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The first failures, each with its reason and how to see it for yourself."""
+    lines = []
+    for failure in failures[:MOST_FAILURES]:
+        lines.append(f"failed: {failure['workload']}, seed {failure['seed']}, {failure['plan']}: {failure['error']}")
+        lines.append(f"  {failure['reproducer']}")
+    more = len(failures) - MOST_FAILURES
+    return [*lines, f"… and {more:,} more (--json lists them all)."] if more > 0 else lines
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as CSV, floats with all their digits; what is missing is empty."""
+    listed = list(rows)
+    names = list(dict.fromkeys(name for row in listed for name in row))
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([_cell(row.get(name)) for name in names] for row in listed)
+    return sink.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, list):
+        return " ".join(map(_cell, value))
+    return repr(value) if isinstance(value, float) else str(value)

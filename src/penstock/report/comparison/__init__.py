@@ -1,0 +1,1 @@
+"""Reports of runs and comparisons of sharing policies: tables, plots, the HTML page, a summary in sentences."""

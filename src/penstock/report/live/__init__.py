@@ -1,0 +1,1 @@
+"""Reports of the live controller: who moves what now, and what a journal tells."""

@@ -1,0 +1,143 @@
+"""The controller as operators see it: who moves what at which rate, and how full each resource is."""
+
+from __future__ import annotations
+
+import pwd
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from penstock.report.parts.fitting_table import Column, FittingTable
+from penstock.report.parts.quantities import NOTHING, byte_scale, duration, percent
+
+Fields = Mapping[str, Any]
+
+_BAR, _SHORTEST_BAR = 30, 5
+_MODES = {"run": "enforce", "paused": "pause"}  # as `penstock mode` takes them
+_STYLES = {"waiting": "bold red", "cut off": "yellow", "lost": "yellow", "expected": "yellow", "moving": "green"}
+_STAGES = {"orphan": "cut off", "lost": "lost", "recovered": "expected", "idle": "idle"}
+
+
+def status_lines(status: Fields, server: Fields) -> list[str | ResourceLine]:
+    """How the controller is, and each resource."""
+    pieces = [mode_words(status), f"policy {status['policy']}", f"epoch {status['epoch']}"]
+    pieces += [f"up {duration(server['uptime'])}", count(server["connections"], "connection")]
+    pieces.append(f"{status['active']:,} of {status['applications']:,} jobs active")
+    if status["waiting"]:
+        pieces.append(f"{status['waiting']:,} wait for room")
+    lines: list[str | ResourceLine] = [", ".join(pieces), *capacity_lines(status["capacity"])]
+    if status["last_policy_failure"]:
+        lines.append(f"The policy failed {count(status['policy_failures'], 'time')}: {status['last_policy_failure']}")
+    return lines + [f"Warning: {warning}" for warning in server["warnings"]]
+
+
+def count(number: int, what: str) -> str:
+    """So many things, in the singular where it is one."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def mode_words(status: Fields) -> str:
+    """The mode, and what goes with it."""
+    words = [f"mode {_MODES.get(status['mode'], status['mode'])}"]
+    words += [f"settling ({status['settling']:,} still unpaced)"] if status["settling"] else []
+    words += ["draining"] if status.get("draining") else []
+    words += ["no rate is raised"] if status.get("frozen") else []
+    return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class ResourceLine:
+    """One resource: a bar of what is charged, as long as there is room for, and the numbers."""
+
+    name: str
+    resource: Fields
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The line."""
+        yield Text(self.within(options.max_width))
+
+    def within(self, width: int) -> str:
+        """The line of at most so many letters, if it can be that short."""
+        capacity, charged, granted = (self.resource[key] for key in ("capacity", "charged", "granted"))
+        used = f"{rate(charged)} of {rate(capacity)} charged ({percent(charged / capacity)}), {rate(granted)} granted"
+        line = f"{self.name:<10} "
+        length = min(_BAR, width - len(line) - len(used) - 1)
+        if length < _SHORTEST_BAR:
+            return line + used
+        full = round(length * min(1.0, charged / capacity))
+        return f"{line}{'█' * full}{'░' * (length - full)} {used}"
+
+
+def capacity_lines(capacities: Mapping[str, Fields]) -> list[ResourceLine]:
+    """Each resource in a line."""
+    return [ResourceLine(name, each) for name, each in capacities.items()]
+
+
+# Heading, when it goes where it gets narrow (0: never), and whether numbers are below it.
+_JOB_HEADINGS = (
+    ("job", 0, False),
+    ("user", 7, False),
+    ("state", 0, False),
+    ("direction", 3, False),
+    ("volume", 5, True),
+    ("done", 4, True),
+    ("", 8, True),
+    ("rate", 0, True),
+    ("limit", 2, True),
+    ("waited", 6, True),
+    ("lease", 1, True),
+)
+
+
+def jobs_table(jobs: Sequence[Fields]) -> FittingTable:
+    """One row for each job."""
+    rows = [tuple(_cells(job)) for job in jobs]
+    columns = (
+        Column(heading, [row[place] for row in rows], spare, right, folds=heading in ("job", "user"))
+        for place, (heading, spare, right) in enumerate(_JOB_HEADINGS)
+    )
+    return FittingTable("", tuple(columns))
+
+
+def _cells(job: Fields) -> Iterable[Text]:
+    active, state = job["active"], state_of(job)
+    done = job["volume"] - job["remaining"] if active else 0.0
+    yield Text(job["job"])
+    yield Text(user_name(job["uid"]))
+    yield Text(state, style=_STYLES.get(state, ""))
+    yield Text(job["direction"] or NOTHING)
+    yield Text(volume(job["volume"] if active else None))
+    yield Text(volume(done if active else None))
+    yield Text(percent(done / job["volume"]) if active and job["volume"] else "")
+    yield Text(rate(job["rate"] if active else None))
+    yield Text(rate(job["limit"] if active else None))
+    yield Text(duration(job["waited"]) if job["waited"] else "")
+    yield Text(duration(job["lease"]))
+
+
+def state_of(job: Fields) -> str:
+    """What a job is doing, in a word."""
+    if "posted" in job["stages"]:
+        return "moving" if job["rate"] > 0 else "waiting"
+    return next((word for stage, word in _STAGES.items() if stage in job["stages"]), "idle")
+
+
+def user_name(uid: int) -> str:
+    """A user by name, where this host knows it."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except (KeyError, OverflowError):
+        return str(uid)
+
+
+def rate(value: float | None) -> str:
+    """Bytes per second in the unit that fits."""
+    return NOTHING if value is None else f"{volume(value)}/s"
+
+
+def volume(value: float | None) -> str:
+    """Bytes in the unit that fits."""
+    return byte_scale(value or 0.0, pure=False).show(value)

@@ -1,0 +1,1 @@
+"""Reports of jobs packed on I/O nodes."""

@@ -1,0 +1,69 @@
+"""Tables for terminals of any width: one that is too narrow loses columns, not the names of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from penstock.report.parts.titled_table import titled_table
+
+_GAP = 2  # between two columns
+_NAME = 16  # of a name that is longer, what must fit into one line
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading and what is below it."""
+
+    heading: str
+    cells: Sequence[Text]
+    spare: int = 0  # where it gets narrow, columns go by rising number; 0: this one stays
+    right: bool = True
+    folds: bool = False  # into several lines, where it is long
+
+    @property
+    def width(self) -> int:
+        """What it needs of a line."""
+        widest = max((text.cell_len for text in (*map(Text, self.heading.split("\n")), *self.cells)), default=0)
+        return min(widest, _NAME) if self.folds else widest
+
+
+@dataclass(frozen=True)
+class FittingTable:
+    """A table that knows what it can do without."""
+
+    title: str
+    columns: Sequence[Column]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """As much of it as there is room for."""
+        yield self.within(options.max_width)
+
+    def within(self, width: int) -> Table:
+        """The table with the columns that fit into so many letters."""
+        table = titled_table(self.title)
+        kept = _fitting(self.columns, width)
+        for column in kept:
+            side, overflow = ("right" if column.right else "left"), ("fold" if column.folds else "ellipsis")
+            table.add_column(column.heading, justify=side, no_wrap=not column.folds, overflow=overflow)  # type: ignore[arg-type]
+        for row in zip(*(column.cells for column in kept), strict=True):
+            table.add_row(*row)
+        return table
+
+
+def cells(texts: Iterable[str]) -> list[Text]:
+    """Words as they are, whatever brackets are in them."""
+    return list(map(Text, texts))
+
+
+def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
+    kept = list(columns)
+    for least in sorted((column for column in columns if column.spare), key=lambda column: column.spare):
+        if sum(column.width + _GAP for column in kept) <= width:
+            break
+        kept.remove(least)
+    return kept

@@ -1,0 +1,54 @@
+"""A recommendation as a part of the report of a comparison."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from penstock.report.campaign.table import interval_cells
+from penstock.report.parts.elements import cell, head, inline, table
+from penstock.report.parts.quantities import fixed
+from penstock.report.recommendation.plot import advice_figure
+from penstock.report.recommendation.table import advice_lines, difference_cells, measure_words
+
+if TYPE_CHECKING:
+    from penstock.campaign.advice import Advice
+
+__all__ = ["WORDS", "advice_lines", "section"]
+
+WORDS = (
+    (
+        "variant",
+        "The scenario with every phase longer or shorter at random. All policies are run on the same variants.",
+    ),
+    (
+        "95 % interval",
+        "Where the mean would lie on other variants, by 10,000 samples drawn anew from these. A difference whose "
+        "interval holds 0 is a tie.",
+    ),
+    (
+        "chosen",
+        "The best of many is partly the luckiest. So a policy is chosen on one half of the variants, and compared on "
+        "the other half, which is the one shown.",
+    ),
+)
+
+
+def section(advice: Advice) -> str:
+    """The figure, and every policy on the variants that the one chosen was measured on."""
+    names = ("policy", measure_words(advice), "95 % interval", "difference to chosen", "95 % interval")
+    rows = []
+    for each in advice.policies:
+        mean, ends = interval_cells(each.mean, fixed)
+        difference, apart = difference_cells(each)
+        mark = "best" if each.sharing == advice.recommended else ""
+        cells = [cell(each.sharing, mark=mark), cell(mean, each.mean.mean), cell(ends)]
+        cells += [cell(difference, each.difference.mean), cell(apart)]
+        cells += [cell("/".join(f"{count:,}" for count in each.tally) if each.verdict else "")]
+        rows.append(f"<tr>{''.join(cells)}{cell(each.verdict or 'chosen')}</tr>")
+    heads = [head(name) for name in (*names, "won/tied/lost", "verdict")]
+    alt = f"{measure_words(advice)} of every policy less that of {advice.chosen}, with intervals"
+    return (
+        f"<h2>Recommendation for {escape(advice.goal)}</h2>{inline(advice_figure(advice), 'advice', alt)}"
+        f"{table('advice', heads, rows, f'On {len(advice.measuring)} variants, best first.')}"
+    )

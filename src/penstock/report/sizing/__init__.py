@@ -1,0 +1,1 @@
+"""Reports of the smallest burst buffer: its size, its parts, and why it cannot be smaller."""

@@ -1,0 +1,212 @@
+"""A burst buffer as tables for the terminal, and in words: how large, shared how, and why not smaller."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from penstock.report.parts.quantities import (
+    Scale,
+    byte_scale,
+    duration,
+    fixed,
+    percent,
+    rate_scale,
+    significant,
+    time_scale,
+)
+from penstock.report.parts.titled_table import titled_table
+from penstock.studies.sizing.replay import RULES
+
+if TYPE_CHECKING:
+    from penstock.studies.sizing import Burst, Curve, Sizing, Violation
+    from penstock.studies.sizing.traffic import Limits, Traffic
+
+_NAMED = 3
+_MOST_BURSTS = 8
+_LARGEST = "bold red"
+_SAME = 1e-6  # relative: differences that no reader sees
+_VERBS = {"write": "write", "read": "read", "both": "read and write"}
+_PLAIN = {
+    "isolated": "each application alone",
+    "static": "a fixed share for each application while it runs",
+    "dynamic": "everybody may use all that is free",
+}
+
+
+def bytes_scale(limits: Limits, most: float) -> Scale:
+    """The unit for volumes up to `most` on such a file system."""
+    finite = [limit for limit in limits if math.isfinite(limit)]
+    return byte_scale(most, pure=bool(finite) and not rate_scale(max(finite)).unit)
+
+
+def shown(sizing: Sizing, amount: float) -> str:
+    """One volume in the unit that fits it."""
+    return bytes_scale(sizing.traffic.limits, amount).show(amount)
+
+
+def money(amount: float) -> str:
+    """A cost, in whatever currency the prices were."""
+    return f"{amount:,.0f}" if amount >= 1e3 else significant(amount)
+
+
+def sizing_table(sizing: Sizing) -> Table:
+    """One row per application: its share, and the most that it holds in the schedule."""
+    table = titled_table(sizing_words(sizing))
+    table.add_column("application", overflow="fold")
+    shares = sizing.shares
+    if sizing.partition == "isolated":
+        table.add_column("needs alone", justify="right", no_wrap=True)
+    elif shares is not None:
+        for heading in ("share", "of the buffer", "most held"):
+            table.add_column(heading, justify="right", no_wrap=True)
+    else:
+        table.add_column("most held", justify="right", no_wrap=True)
+    values = sizing.peaks if shares is None else shares
+    scale = bytes_scale(sizing.traffic.limits, max(values.values()))
+    for name, value in values.items():
+        largest = len(values) > 1 and 0.0 < value == max(values.values())
+        cells = [Text(scale.show(value), style=_LARGEST if largest and sizing.partition != "dynamic" else "")]
+        if shares is not None and sizing.partition == "static":
+            cells.append(Text(percent(value / sizing.size if sizing.size else 0.0)))
+            cells.append(Text(scale.show(sizing.peaks[name])))
+        table.add_row(Text(name), *cells)
+    return table
+
+
+def sizing_words(sizing: Sizing) -> str:
+    """The partition and the size, in a line."""
+    return f"{sizing.partition} ({_PLAIN[sizing.partition]}): {shown(sizing, sizing.size)}"
+
+
+def sizing_lines(sizing: Sizing) -> list[str]:
+    """What the size means, and the one burst that does most for it."""
+    how = f"{sizing.method}, {sizing.events:,} events, {duration(sizing.seconds)}"
+    if sizing.size <= 0.0:
+        return [_nothing(sizing), f"Found by {how}."]
+    if sizing.partition == "isolated":
+        owner = sizing.traffic.names[0]
+        enough = f"{shown(sizing, sizing.size)} are the most that one application needs for itself alone: {owner}"
+    else:
+        whole = shown(sizing, sizing.size)
+        enough = f"With {whole} everybody ends as if nobody were in the way; with less, somebody does not"
+    return [f"{enough} ({how}).", *(burst_words(sizing, burst) for burst in sizing.proof.bursts[:1])]
+
+
+def explanation_lines(sizing: Sizing) -> list[str]:
+    """The proof, for somebody who pays for the buffer."""
+    proof, size = sizing.proof, sizing.size
+    if size <= 0.0:
+        return [_nothing(sizing)]
+    if proof.instant is not None:
+        when = time_scale(float(sizing.traffic.events[-1])).show(proof.instant)
+        lines = [f"At {when} the buffer is full, whatever the schedule:"]
+    else:
+        lines = ["These bursts force the size, whatever the schedule:"]
+    lines += [f"  {burst_words(sizing, burst)}" for burst in proof.bursts[:_MOST_BURSTS]]
+    others = proof.bursts[_MOST_BURSTS:]
+    if others:
+        more = sum(burst.weight * (burst.demand - burst.room) for burst in others)
+        lines.append(f"  {len(others):,} smaller ones, by which the file system falls behind by {shown(sizing, more)}.")
+    total = shown(sizing, proof.size)
+    if proof.rest > _SAME * size:
+        lines.append(
+            f"Less {shown(sizing, proof.rest)} that could go earlier or come later than in these bursts: {total}."
+        )
+    elif len(proof.bursts) > 1:
+        lines.append(f"Together: {total}.")
+    return lines
+
+
+def burst_words(sizing: Sizing, burst: Burst) -> str:
+    """Who moves how much when, what the file system carries of it, and what is left to the buffer."""
+    begin = time_scale(float(sizing.traffic.events[-1])).show(burst.begin)
+    verb, owners = _VERBS[burst.direction], list(burst.by.items())
+    if len(owners) == 1:
+        who, many = owners[0][0], f"{verb}s" if burst.direction != "both" else "reads and writes"
+    else:
+        named = [f"{name} ({shown(sizing, amount)})" for name, amount in owners[:_NAMED]]
+        rest = owners[_NAMED:]
+        if rest:
+            named.append(f"{len(rest):,} more ({shown(sizing, sum(amount for _, amount in rest))})")
+        who, many = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else "nobody", verb
+    left = burst.demand - burst.room
+    carries = {"write": "takes", "read": "gives", "both": "carries"}[burst.direction]
+    kept = {"write": "must wait in the buffer", "read": "must be in the buffer before", "both": "are the buffer's"}
+    counted = "" if abs(burst.weight - 1.0) < _SAME else f" (counts {burst.weight:.3g} times)"
+    return (
+        f"From {begin} on, for {duration(burst.end - burst.begin)}, {who} {many} {shown(sizing, burst.demand)}; the "
+        f"file system {carries} {shown(sizing, burst.room)} meanwhile, so that {shown(sizing, left)} "
+        f"{kept[burst.direction]}{counted}."
+    )
+
+
+def _nothing(sizing: Sizing) -> str:
+    traffic = sizing.traffic
+    if not traffic.volume.size:
+        return "Nobody reads or writes anything, so no buffer is needed."
+    if all(map(math.isinf, traffic.limits)):
+        return "The platform sets no limit to the file system, so no buffer is needed; is a bandwidth missing?"
+    return "The file system keeps up with all applications at every instant, so no buffer is needed."
+
+
+def violation_words(violation: Violation, traffic: Traffic) -> str:
+    """What is wrong with a schedule, and when."""
+    when = time_scale(max(map(abs, (*traffic.events[[0, -1]].tolist(), violation.time)))).show(violation.time)
+    much = bytes_scale(traffic.limits, violation.excess).show(violation.excess)
+    who = "" if violation.application is None else f"{violation.application!r} "
+    return f"at {when} {who}{RULES[violation.rule]}: by {much}"
+
+
+def bandwidth_table(curve: Curve, limits: Limits) -> Table:
+    """The smallest size for each speed of the file system; with prices, the cheapest stands out."""
+    table = titled_table(f"{curve.partition}: smallest buffer for a file system of another speed (exact)")
+    costs = [point.cost for point in curve.bandwidth if point.cost is not None]
+    for heading in ("bandwidth", "of today's", "buffer", *(["cost"] if costs else [])):
+        table.add_column(heading, justify="right", no_wrap=True)
+    rate, scale = rate_scale(curve.now.bandwidth), bytes_scale(limits, max(point.size for point in curve.bandwidth))
+    for point in curve.bandwidth:
+        cells = [rate.show(point.bandwidth), fixed(point.factor, 2), scale.show(point.size)]
+        if point.cost is not None:
+            cells.append(money(point.cost))
+        best = point.cost is not None and point.cost == min(costs)
+        table.add_row(*cells, style="bold green" if best else "")
+    return table
+
+
+def stretch_table(curve: Curve, limits: Limits) -> Table:
+    """What a buffer must have at least, and what is enough, if everybody may take longer."""
+    table = titled_table(f"{curve.partition}: smallest buffer if everybody may take longer")
+    priced = curve.stretch[0].cost is not None
+    for heading in ("stretch", "bound", "heuristic", *(["cost (heuristic)"] if priced else [])):
+        table.add_column(heading, justify="right", no_wrap=True)
+    scale = bytes_scale(limits, curve.stretch[0].size)
+    for point in curve.stretch:
+        cells = [fixed(point.stretch, 2), scale.show(point.bound), scale.show(point.size)]
+        table.add_row(*cells, *([] if point.cost is None else [money(point.cost)]))
+    return table
+
+
+def curve_lines(curve: Curve, limits: Limits) -> list[str]:
+    """What the two curves say, and which is which."""
+    now = curve.now
+    rate, scale = rate_scale(now.bandwidth), bytes_scale(limits, now.size)
+    first, last = curve.bandwidth[0], curve.bandwidth[-1]
+    lines = [
+        f"Today's {rate.show(now.bandwidth)} need {scale.show(now.size)}; half of that bandwidth would need "
+        f"{scale.show(first.size)}, twice as much {scale.show(last.size)}."
+    ]
+    if now.cost is not None:
+        best = min(curve.bandwidth, key=lambda point: point.cost or 0.0)
+        lines.append(
+            f"Cheapest of these: {rate.show(best.bandwidth)} with {scale.show(best.size)}, "
+            f"at {money(best.cost or 0.0)}; today's bandwidth costs {money(now.cost)}."
+        )
+    lines.append(
+        "A stretch of 1 is exact. Above it, nothing below the bound will do under any schedule, and the heuristic's "
+        "size is enough: it slows everybody's I/O down evenly. The smallest size is somewhere between."
+    )
+    return lines
