@@ -19,7 +19,7 @@ import pytest
 
 from cli.controlled import LEASE, PATIENCE, RATE, Controller, until
 from cli.user import command, environment
-from penstock.cli.serve import chosen
+from penstock.cli.commands.serve import chosen
 from penstock.client import config
 from penstock.client.config import parse_address
 from penstock.live import admin

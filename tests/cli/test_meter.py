@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.cli import meter
+from penstock.cli.parts import progress as meter
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):

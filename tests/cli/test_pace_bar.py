@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from penstock.cli.pace_bar import Bar
+from penstock.cli.parts.pace_bar import Bar
 
 
 def bar(rate, granted, moved=1_234_500_000):

@@ -15,7 +15,7 @@ import pytest
 
 from cli.controlled import Controller, until
 from cli.user import command, environment
-from penstock.cli.loadtest import loadtest
+from penstock.cli.commands.loadtest import loadtest
 from penstock.errors import PenstockError
 from penstock.live.loadtest import LoadTestFailed
 from penstock.live.loadtest.clients import Crowd

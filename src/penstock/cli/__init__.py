@@ -12,38 +12,38 @@ from collections.abc import Callable
 
 import typer
 
-from penstock.cli.allocate import allocate
-from penstock.cli.buffer import buffer
-from penstock.cli.campaign import campaign
-from penstock.cli.capacity import capacity
-from penstock.cli.compare import compare
-from penstock.cli.decide import decide
-from penstock.cli.demo import demo
-from penstock.cli.drain import drain
-from penstock.cli.evict import evict
-from penstock.cli.exempt import exempt
-from penstock.cli.explain import explain
-from penstock.cli.generate import generate
-from penstock.cli.limited import limited
-from penstock.cli.loadtest import loadtest
-from penstock.cli.mode import mode
-from penstock.cli.optimum import optimum
-from penstock.cli.pace import pace
-from penstock.cli.pack import pack
-from penstock.cli.pause import pause, resume
-from penstock.cli.policies import policies
-from penstock.cli.policy import policy
-from penstock.cli.profiles import profiles
-from penstock.cli.replay import replay
-from penstock.cli.reproduce import reproduce
-from penstock.cli.run import run
-from penstock.cli.sections import Sections
-from penstock.cli.serve import serve
-from penstock.cli.simulate import simulate
-from penstock.cli.size_buffer import size_buffer
-from penstock.cli.status import status
-from penstock.cli.token import token
-from penstock.cli.top import top
+from penstock.cli.commands.allocate import allocate
+from penstock.cli.commands.buffer import buffer
+from penstock.cli.commands.campaign import campaign
+from penstock.cli.commands.capacity import capacity
+from penstock.cli.commands.compare import compare
+from penstock.cli.commands.decide import decide
+from penstock.cli.commands.demo import demo
+from penstock.cli.commands.drain import drain
+from penstock.cli.commands.evict import evict
+from penstock.cli.commands.exempt import exempt
+from penstock.cli.commands.explain import explain
+from penstock.cli.commands.generate import generate
+from penstock.cli.commands.limited import limited
+from penstock.cli.commands.loadtest import loadtest
+from penstock.cli.commands.mode import mode
+from penstock.cli.commands.optimum import optimum
+from penstock.cli.commands.pace import pace
+from penstock.cli.commands.pack import pack
+from penstock.cli.commands.pause import pause, resume
+from penstock.cli.commands.policies import policies
+from penstock.cli.commands.policy import policy
+from penstock.cli.commands.profiles import profiles
+from penstock.cli.commands.replay import replay
+from penstock.cli.commands.reproduce import reproduce
+from penstock.cli.commands.run import run
+from penstock.cli.commands.serve import serve
+from penstock.cli.commands.simulate import simulate
+from penstock.cli.commands.size_buffer import size_buffer
+from penstock.cli.commands.status import status
+from penstock.cli.commands.token import token
+from penstock.cli.commands.top import top
+from penstock.cli.parts.sections import Sections
 from penstock.errors import PenstockError
 
 LIVE: dict[str, tuple[Callable[..., None], ...]] = {

@@ -1,0 +1,261 @@
+"""`penstock buffer`: what a burst buffer of a given size gives, and what one of another size would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+
+import typer
+
+from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
+from penstock.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from penstock.model import Scenario
+    from penstock.policies.buffering import Strategy
+    from penstock.policies.sharing import Sharing as SharingPolicy
+    from penstock.studies.buffers import Buffered
+    from penstock.studies.buffers.split import Split
+    from penstock.studies.buffers.sweep import Comparison, Sweep
+
+Capacity = Annotated[
+    str | None,
+    typer.Option(metavar="X", help="Bytes, as 10TB, or a part of the smallest that removes all contention, as 50%."),
+]
+Partition = Annotated[
+    str,
+    typer.Option(
+        metavar="static|isolated|dynamic",
+        help="Parts as the smallest buffer has them, as each needs alone, or all for everybody.",
+    ),
+]
+Common = Annotated[
+    float | None,
+    typer.Option(metavar="F", help="This part of it is for whoever has filled his own.  [default: 0]"),
+]
+StrategyName = Annotated[
+    str | None,
+    typer.Option("--strategy", metavar="NAME", help="Who drains and fetches first, or own.py.  [default: fair]"),
+]
+Sharing = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A sharing policy behind the buffer, instead of a strategy."),
+]
+Compare = Annotated[bool, typer.Option("--compare", help="All strategies, and the one given, side by side.")]
+Swept = Annotated[bool, typer.Option("--sweep", help="Capacities from 0 to three times the smallest that is enough.")]
+
+T = TypeVar("T")
+_CAPACITY = 'accepted is a number of bytes ≥ 0, text such as "3.2 TB", or a part of the smallest buffer such as "50%"'
+
+
+class _Capacity(NamedTuple):
+    """As given: bytes, or a part of S_opt."""
+
+    amount: float
+    relative: bool
+    text: str
+
+
+def buffer(
+    scenario: ScenarioFile,
+    capacity: Capacity = None,
+    partition: Partition = "static",
+    common: Common = None,
+    strategy: StrategyName = None,
+    sharing: Sharing = None,
+    compare: Compare = False,
+    sweep: Swept = False,
+    noise: Noise = None,
+    seed: Seed = None,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Run SCENARIO behind a burst buffer and show what it is worth: who still waits, and how long."""
+    from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
+    from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
+    from penstock.model import load  # noqa: PLC0415
+
+    given = _asked(capacity, sweep)
+    _check_options(partition, common, strategy, sharing)
+    check_outputs(plot)
+    found = disturbed(load(scenario), noise, seed)
+    asked = None if sweep else given or _of_platform(found)
+    chosen = _chosen(strategy, sharing, compare)
+    split = _split(found, partition, common)
+    if asked is None:
+        return _show_sweep(_swept(found, chosen, split), split, json, plot)
+    size = _bytes(asked, split)
+    if compare:
+        return _show_comparison(_compared(found, size, chosen, split), split, json, plot)
+    return _show(_run(found, size, chosen[0], split, timeline=plot is not None), split, json, plot)
+
+
+def _asked(text: str | None, sweep: bool) -> _Capacity | None:
+    """What `--capacity` says."""
+    from penstock.model.units import Refusal, quantity  # noqa: PLC0415
+
+    if text is None:
+        return None
+    if sweep:
+        raise InvalidOption("--sweep tries capacities from 0 on; leave --capacity out with it")
+    relative = text.rstrip().endswith("%")
+    try:
+        amount = float(text.rstrip()[:-1]) / 100.0 if relative else quantity(text, "bytes")
+    except Refusal as refusal:
+        # The unit that it was taken for, without what a scenario would accept.
+        raise InvalidOption(f"--capacity {str(refusal).rpartition('; ')[0]}; {_CAPACITY}") from None
+    except ValueError:
+        amount = math.nan
+    if not 0.0 <= amount < math.inf:
+        raise InvalidOption(f"--capacity is {text!r}; {_CAPACITY}")
+    return _Capacity(amount, relative, text)
+
+
+def _of_platform(scenario: Scenario) -> _Capacity:
+    """The capacity that the scenario itself has."""
+    known = scenario.platform.burst_buffer
+    if known is None:
+        raise InvalidOption("how large is the buffer? Give --capacity, as in --capacity 10TB or 50%, or --sweep")
+    return _Capacity(known.capacity, False, "")
+
+
+def _check_options(partition: str, common: float | None, strategy: str | None, sharing: str | None) -> None:
+    """Refuse what contradicts itself before any work is done."""
+    from penstock.studies.sizing import PARTITIONS  # noqa: PLC0415
+
+    if partition not in PARTITIONS:
+        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+    if common is not None and not 0.0 <= common <= 1.0:
+        raise InvalidOption(f"--common is {common:g}; the part that anybody may use is a number from 0 to 1")
+    if common is not None and partition == "dynamic":
+        raise InvalidOption("--partition dynamic is for everybody already; leave --common out with it")
+    if strategy is not None and sharing is not None:
+        raise InvalidOption("--strategy knows of the buffer, --sharing takes its place and does not; give one of them")
+
+
+def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[Strategy | SharingPolicy]:
+    """The strategy asked for; to compare, all others come before it."""
+    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.policies import sharing as policies  # noqa: PLC0415
+    from penstock.policies.buffering import NAMES, find  # noqa: PLC0415
+
+    with foreign_code(), Meter() as meter:
+        meter.show("loading strategies")
+        wanted = policies.find(sharing) if sharing is not None else find("fair" if strategy is None else strategy)
+        known = [find(name) for name in NAMES] if compare else []
+    return [*known, *([] if wanted in known else [wanted])]
+
+
+def _split(scenario: Scenario, partition: str, common: float | None) -> Split:
+    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.studies.buffers.split import split  # noqa: PLC0415
+
+    with Meter() as meter:
+        meter.show("sizing")
+        return split(scenario, partition, common, progress=lambda detail: meter.show("sizing", None, detail))
+
+
+def _bytes(asked: _Capacity, split: Split) -> float:
+    if not asked.relative:
+        return asked.amount
+    if split.size <= 0.0:
+        raise InvalidOption(
+            f"--capacity is {asked.text!r}, but the smallest buffer that removes all contention is 0 here, so none is "
+            "needed; give bytes to run with one all the same"
+        )
+    return asked.amount * split.size
+
+
+def _run(
+    scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, *, timeline: bool
+) -> Buffered:
+    from penstock.studies.buffers import buffer as run  # noqa: PLC0415
+
+    def work(show: Callable[..., None]) -> Buffered:
+        def progress(_: float, events: int) -> None:
+            show(strategy.name, None, f"{events:,} events")
+
+        return run(scenario, size, **_given(split), strategy=strategy, timeline=timeline, progress=progress)
+
+    return _metered(work)
+
+
+def _compared(scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split) -> Comparison:
+    from penstock.studies.buffers.sweep import compare_buffers  # noqa: PLC0415
+
+    return _metered(lambda show: compare_buffers(scenario, size, chosen, split=split, progress=show))
+
+
+def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split) -> Sweep:
+    from penstock.studies.buffers.sweep import sweep_buffer  # noqa: PLC0415
+
+    return _metered(lambda show: sweep_buffer(scenario, chosen, split=split, progress=show))
+
+
+def _given(split: Split) -> dict[str, Any]:
+    return {"partition": split.partition, "common": split.common, "split": split}
+
+
+def _metered(work: Callable[[Callable[..., None]], T]) -> T:
+    """What it gives, with progress where it takes long; a user's own strategy may run meanwhile."""
+    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+
+    with foreign_code(), Meter() as meter:
+        return work(meter.show)
+
+
+def _show(run: Buffered, split: Split, json: bool, plot: Path | None) -> None:
+    """Files first; then JSON or a table."""
+    from penstock.cli.parts.output import draw  # noqa: PLC0415
+    from penstock.report.buffers.table import run_lines, run_table  # noqa: PLC0415
+
+    traffic = split.traffic
+    if plot:
+        from penstock.report.buffers.plot import run_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(lambda drawn: run_figure(drawn, traffic), run, plot)
+    record = run.to_dict() | {"size": split.size}
+    _tell(record, run_table(run, traffic), run_lines(run, split.size, traffic), json, plot)
+
+
+def _show_comparison(comparison: Comparison, split: Split, json: bool, plot: Path | None) -> None:
+    from penstock.cli.parts.output import draw  # noqa: PLC0415
+    from penstock.report.buffers.table import comparison_lines, comparison_table  # noqa: PLC0415
+
+    traffic = split.traffic
+    if plot:
+        from penstock.report.buffers.plot import comparison_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(lambda drawn: comparison_figure(drawn, traffic.limits), comparison, plot)
+    table = comparison_table(comparison, traffic)
+    _tell(comparison.to_dict(), table, comparison_lines(comparison, traffic), json, plot)
+
+
+def _show_sweep(sweep: Sweep, split: Split, json: bool, plot: Path | None) -> None:
+    from penstock.cli.parts.output import draw  # noqa: PLC0415
+    from penstock.report.buffers.table import sweep_lines, sweep_table  # noqa: PLC0415
+
+    traffic = split.traffic
+    if not sweep.points:
+        return _tell(sweep.to_dict(), None, sweep_lines(sweep, traffic), json, None)
+    if plot:
+        from penstock.report.buffers.plot import sweep_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(lambda drawn: sweep_figure(drawn, traffic.limits), sweep, plot)
+    return _tell(sweep.to_dict(), sweep_table(sweep, traffic), sweep_lines(sweep, traffic), json, plot)
+
+
+def _tell(record: dict[str, Any], table: Table | None, lines: list[str], json: bool, plot: Path | None) -> None:
+    """JSON, or a table and sentences, and the file that came with them."""
+    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
+
+    if json:
+        print_json(record)
+    else:
+        say([*([table] if table else []), *lines], plot)

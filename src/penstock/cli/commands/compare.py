@@ -1,0 +1,94 @@
+"""`penstock compare`: every policy on one scenario, and which one to take for a goal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from penstock.cli.parts.many_runs import Workers
+from penstock.cli.parts.options import Follow, Html, Json, Noise, Plot, ScenarioFile, Seed, SharingList, TimeLimit
+from penstock.errors import InvalidOption
+
+Goal = Annotated[
+    str | None,
+    typer.Option(
+        metavar="GOAL",
+        help="Recommend a policy for it, on variants of the scenario drawn from its noise: min-yield, efficiency, "
+        "utilization, stretch or mean-stretch.",
+    ),
+]
+Variants = Annotated[
+    int | None, typer.Option(metavar="N", help="How many variants for --goal.  [default: 100; 20 where runs are long]")
+]
+Against = Annotated[
+    str | None, typer.Option(metavar="NAME", help="What is in use now, for --goal.  [default: fair-share]")
+]
+
+
+def compare(
+    scenario: ScenarioFile,
+    sharing: SharingList = None,
+    follow: Follow = None,
+    noise: Noise = None,
+    seed: Seed = None,
+    goal: Goal = None,
+    variants: Variants = None,
+    against: Against = None,
+    workers: Workers = None,
+    json: Json = False,
+    plot: Plot = None,
+    html: Html = None,
+    optimum: Annotated[
+        bool, typer.Option("--optimum", help="Find the exact optimum, too, and the ratios to it.")
+    ] = False,
+    time_limit: TimeLimit = "60 s",
+) -> None:
+    """Run SCENARIO under each sharing policy and show how close each comes to what is possible."""
+    from penstock.cli.parts.output import check_outputs, print_comparison, print_json, write_comparison  # noqa: PLC0415
+    from penstock.cli.parts.simulations import advise, disturbed, find_optimum, find_policies, run_all, time_given  # noqa: PLC0415
+    from penstock.model import load  # noqa: PLC0415
+
+    check_outputs(plot, html)
+    _check_goal(goal, variants, against, workers, noise)
+    seconds = time_given(time_limit)
+    best = find_optimum(scenario, noise, seed, seconds) if optimum else None
+    given = disturbed(load(scenario), noise, seed)
+    policies = find_policies(sharing, follow)
+    results = run_all(given, policies, timeline=html is not None)
+    if best:
+        results = best.judged(results)
+    advice = None
+    if goal is not None:
+        advice = advise(given, goal, policies, results, against=against, variants=variants, workers=workers)
+    write_comparison(results, scenario.name, plot, html, advice)
+    if json:
+        found = {"optimum": best.to_dict()} if best else {}
+        advised = {"recommendation": advice.to_dict()} if advice else {}
+        shown = [result.to_dict() for result in results]
+        print_json({"scenario": str(scenario), **found, **advised, "runs": shown})
+    else:
+        print_comparison(results, scenario.name, plot, html, advice)
+
+
+def _check_goal(
+    goal: str | None, variants: int | None, against: str | None, workers: int | None, noise: float | None
+) -> None:
+    """Refuse what could not be recommended before anything runs."""
+    if goal is None:
+        alone = {"--variants": variants, "--against": against, "--workers": workers}
+        if given := [name for name, value in alone.items() if value is not None]:
+            raise InvalidOption(f"{given[0]} says how to find a recommendation; give a --goal, too")
+        return
+    from penstock.campaign.advice import check_variants, metric_for  # noqa: PLC0415
+    from penstock.campaign.executor import executor  # noqa: PLC0415
+    from penstock.policies.sharing import find  # noqa: PLC0415
+
+    metric_for(goal)
+    if variants is not None:
+        check_variants(variants)
+    if noise == 0.0:
+        raise InvalidOption("--noise is 0, so all variants would be the same; a --goal needs a noise above 0")
+    executor("local", workers)
+    if against is not None:
+        find(against)

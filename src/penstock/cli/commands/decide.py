@@ -1,0 +1,33 @@
+"""`penstock decide`: one decision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.parts.options import Sharing
+
+State = Annotated[
+    Path, typer.Argument(metavar="STATE", help="A state file: capacity, now, end, active applications; - for stdin.")
+]
+
+
+AlwaysJson = Annotated[bool, typer.Option("--json", hidden=True)]  # as elsewhere; there is no other form
+
+
+def decide(state: State, sharing: Sharing = "fair-share", json: AlwaysJson = True) -> None:
+    """Ask one sharing policy once: the rates for the applications that are active in STATE.
+
+    Prints JSON: the rates by name, the next predictable event, and the minimum yield of the active ones then.
+    """
+    from penstock.cli.parts.output import print_json  # noqa: PLC0415
+    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.model import load_moment  # noqa: PLC0415
+    from penstock.studies.decision import decide as ask  # noqa: PLC0415
+
+    moment = load_moment(state)
+    with foreign_code():
+        decision = ask(moment, sharing)
+    print_json(decision.to_dict())

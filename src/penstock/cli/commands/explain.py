@@ -1,0 +1,87 @@
+"""`penstock explain`: why a job waited, and what another policy would have given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.parts.journal_options import JournalOption
+from penstock.cli.parts.options import Json, Plot
+from penstock.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from penstock.lookback.shadow import Shadow
+
+Job = Annotated[str | None, typer.Argument(metavar="JOB", help="The job; without one, --policy looks at all.")]
+Policies = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="A,B,…", help="What these policies would have given, comma-separated; or all."),
+]
+Resource = Annotated[
+    str | None,
+    typer.Option(
+        "--resource", metavar="NAME", help="With --policy: which resource.  [default: the one that moved most]"
+    ),
+]
+
+
+def explain(
+    job: Job = None,
+    policy: Policies = None,
+    journal: JournalOption = None,
+    resource: Resource = None,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """Say from the journal why JOB waited and behind whom, and what other policies would have given on this traffic."""
+    from penstock.cli.parts.journal_options import journal_folder  # noqa: PLC0415
+    from penstock.cli.parts.output import check_outputs, draw, print_json, say  # noqa: PLC0415
+    from penstock.lookback.explain import explain as look_back  # noqa: PLC0415
+    from penstock.report.live.history import explanation_lines, shadow_lines  # noqa: PLC0415
+
+    if job is None and policy is None:
+        raise InvalidOption("explain needs a job, or --policy NAME to try a policy on all jobs")
+    for name, given in (("--resource", resource), ("--plot", plot)):
+        if given is not None and policy is None:
+            raise InvalidOption(f"{name} goes with --policy, and there is none")
+    check_outputs(plot)
+    folder = journal_folder(journal)
+    found = look_back(folder, job) if job is not None else None
+    tried = _tried(folder, policy, resource) if policy is not None else None
+    if tried and plot:
+        from penstock.report.live.plot import shadow_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(shadow_figure, tried, plot)
+    if json:
+        print_json(_document(found, tried))
+        return
+    lines: list[Any] = explanation_lines(found) if found else []
+    say([*lines, *(shadow_lines(tried, job) if tried else [])], plot)
+
+
+def _document(found: Any, tried: Any) -> dict[str, Any]:
+    explained = found.to_dict() if found else {}
+    if tried is None:
+        return explained
+    return {**explained, "shadow": tried.to_dict()} if found else tried.to_dict()
+
+
+def _tried(folder: Path, policies: str, resource: str | None) -> Shadow:
+    """The traffic under each of the policies."""
+    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.lookback.shadow import shadow  # noqa: PLC0415
+    from penstock.policies.sharing.catalogue import find, known_names, split_names  # noqa: PLC0415
+
+    if not all(map(str.strip, policies.split(","))):
+        raise InvalidOption(f"--policy: {policies!r} has an empty name; give names as in fcfs,greedy-yield")
+    names = known_names() if policies == "all" else split_names(policies)
+    with foreign_code(), Meter() as meter:
+
+        def progress(name: str, now: float, events: int) -> None:
+            meter.show(name, None, f"{events:,} events")
+
+        meter.show("compiling policies")
+        return shadow(folder, [find(name) for name in names], resource, progress)

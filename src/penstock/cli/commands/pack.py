@@ -1,0 +1,93 @@
+"""`penstock pack`: packs and I/O nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed, Sharing
+from penstock.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from penstock.model import Scenario
+    from penstock.studies.packs import Packing
+
+Sensitivity = Annotated[
+    str | None,
+    typer.Option(
+        metavar="S",
+        help="How much I/O may run together: a number, inf (first-fit), alpha.  [default: 1, with --backfill 1.5]",
+    ),
+]
+IoNodes = Annotated[
+    int | None, typer.Option("--io-nodes", metavar="R", help="How many I/O nodes, instead of the scenario's.")
+]
+Backfill = Annotated[bool, typer.Option("--backfill", help="No packs: start a job whenever an I/O node has room.")]
+Compare = Annotated[bool, typer.Option("--compare", help="First-fit, S = 1, S = alpha and backfilling side by side.")]
+
+
+def pack(
+    scenario: ScenarioFile,
+    sensitivity: Sensitivity = None,
+    io_nodes: IoNodes = None,
+    sharing: Sharing = "list-fifo",
+    backfill: Backfill = False,
+    compare: Compare = False,
+    noise: Noise = None,
+    seed: Seed = None,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Group the jobs of SCENARIO into packs, deal these to the I/O nodes, and run them there."""
+    from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
+    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
+    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.model import load  # noqa: PLC0415
+    from penstock.studies.packs import compare_packings  # noqa: PLC0415
+    from penstock.studies.packs import pack as run  # noqa: PLC0415
+
+    if compare and (backfill or sensitivity is not None or plot):
+        raise InvalidOption("--compare runs every mapping; leave --sensitivity, --backfill and --plot out with it")
+    check_outputs(plot)
+    found = disturbed(load(scenario), noise, seed)
+    jobs = len(found.applications)
+    with foreign_code(), Meter() as meter:
+
+        def progress(ended: int) -> None:
+            meter.show(scenario.name, ended / jobs, f"{ended:,} of {jobs:,} jobs")
+
+        if compare:
+            packings = compare_packings(found, io_nodes=io_nodes, sharing=sharing, progress=progress)
+        else:
+            packing = run(found, sensitivity, io_nodes=io_nodes, sharing=sharing, backfill=backfill, progress=progress)
+    if compare:
+        _show_all(packings, found, scenario, json)
+    else:
+        _show(packing, found, json, plot)
+
+
+def _show(packing: Packing, scenario: Scenario, json: bool, plot: Path | None) -> None:
+    from penstock.cli.parts.output import draw, print_json, print_packing  # noqa: PLC0415
+
+    if plot:
+        from penstock.report.packs.plot import packing_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(packing_figure, packing, plot)
+    if json:
+        print_json(packing)
+    else:
+        print_packing(packing, scenario, plot)
+
+
+def _show_all(packings: Mapping[str, Packing], scenario: Scenario, file: Path, json: bool) -> None:
+    from penstock.cli.parts.output import print_json, print_packings  # noqa: PLC0415
+
+    if json:
+        runs = [{"mapping": name, **packing.to_dict()} for name, packing in packings.items()]
+        print_json({"scenario": str(file), "packings": runs})
+    else:
+        print_packings(packings, scenario)

@@ -1,0 +1,89 @@
+"""`penstock reproduce`: an experiment of a paper, run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.parts.many_runs import On, Workers, follow, interruptible, leave, need_pyarrow
+from penstock.cli.parts.options import Json
+from penstock.cli.parts.progress import Meter
+from penstock.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from penstock.reproduce import Experiment
+
+Ids = Annotated[
+    list[str] | None, typer.Argument(metavar="ID", help="Experiments, as P1.fig5, or all.", show_default=False)
+]
+List = Annotated[bool, typer.Option("--list", help="Show which experiments there are.")]
+Scale = Annotated[float, typer.Option(metavar="X", help="Times the paper's number of instances; at least two are run.")]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", metavar="DIR", help="Where figures, data and runs go; continued if begun.")
+]
+Profiles = Annotated[Path | None, typer.Option(metavar="FILE", help="Measured bandwidths by application, for P4.")]
+Table = Annotated[Path | None, typer.Option(metavar="FILE", help="The full APEX table, for P1.fig8 to P1.fig13.")]
+
+
+def reproduce(
+    ids: Ids = None,
+    listed: List = False,
+    scale: Scale = 1.0,
+    on: On = "local",
+    workers: Workers = None,
+    output: Output = Path("reproduction"),
+    profiles: Profiles = None,
+    table: Table = None,
+    json: Json = False,
+) -> None:
+    """Run experiments of the papers again: figures (SVG, PNG), their data (CSV) and a summary (JSON)."""
+    need_pyarrow()
+    from penstock.campaign.executor import executor  # noqa: PLC0415
+    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
+    from penstock.reproduce.catalogue import IDS, chosen, find  # noqa: PLC0415
+    from penstock.reproduce.running import reproduce as run  # noqa: PLC0415
+    from penstock.reproduce.tables import reproduction_lines, reproduction_tables  # noqa: PLC0415
+
+    if listed:
+        _show_all([find(name) for name in IDS], json=json)
+        return
+    if not ids:
+        raise InvalidOption("which experiment? as in `penstock reproduce P1.fig5`; --list has them all")
+    asked = chosen(ids)
+    _check_use("profiles", profiles, asked)
+    _check_use("table", table, asked)
+    place, made = executor(on, workers), []
+    for each in asked:
+        with interruptible(output), Meter() as meter:
+            meter.show(each.id)
+            progress = follow(place, meter, each.id, output)
+            made.append(
+                run(each, scale=scale, on=place, output=output, profiles=profiles, table=table, progress=progress)
+            )
+        if not json:
+            say([*reproduction_tables(made[-1]), *reproduction_lines(made[-1])])
+    if json:
+        print_json(made[0] if len(made) == 1 else made)
+    if failed := sum(each.failed for each in made):
+        leave(f"{failed:,} runs failed; `penstock campaign status` of a folder in {output / 'runs'} says why", 1)
+
+
+def _check_use(option: str, file: Path | None, asked: list[Experiment]) -> None:
+    """Refuse data that nobody would look at."""
+    if file is not None and all(each.data != option for each in asked):
+        from penstock.reproduce.catalogue import IDS, find  # noqa: PLC0415
+
+        takers = [name for name in IDS if find(name).data == option]
+        raise InvalidOption(f"--{option} is for {takers[0]} to {takers[-1]}; none of these was asked for")
+
+
+def _show_all(experiments: list[Experiment], *, json: bool) -> None:
+    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
+    from penstock.reproduce.tables import experiment_table  # noqa: PLC0415
+
+    if json:
+        print_json([{"experiment": each.id, "title": each.title, "states": each.states} for each in experiments])
+    else:
+        say([experiment_table(experiments)])

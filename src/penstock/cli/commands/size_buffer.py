@@ -1,0 +1,195 @@
+"""`penstock size-buffer`: the smallest burst buffer, how to share it, and why it cannot be smaller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
+from penstock.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from penstock.model import Scenario
+    from penstock.studies.sizing import Curve, Sizing
+
+Partition = Annotated[
+    str,
+    typer.Option(
+        metavar="isolated|static|dynamic",
+        help="Each application alone, fixed shares while they run, or all for everybody.",
+    ),
+]
+ScheduleFile = Annotated[
+    Path | None,
+    typer.Option("--schedule", metavar="FILE", help="Write what moves between events, and how fast: .csv or .parquet."),
+]
+Verify = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Check such a schedule against every rule; exit code 2 if it fails.")
+]
+Explain = Annotated[bool, typer.Option("--explain", help="Say which bursts make the buffer that large.")]
+Curved = Annotated[
+    bool,
+    typer.Option("--curve", help="The size for other speeds of the file system, and if everybody may take longer."),
+]
+PricePerTb = Annotated[float | None, typer.Option(metavar="X", help="Of the buffer; puts costs on --curve.")]
+PricePerGbs = Annotated[float | None, typer.Option(metavar="X", help="Of the file system, per GB/s; likewise.")]
+
+
+def size_buffer(
+    scenario: ScenarioFile,
+    partition: Partition = "static",
+    schedule: ScheduleFile = None,
+    verify: Verify = None,
+    explain: Explain = False,
+    curve: Curved = False,
+    price_per_tb: PricePerTb = None,
+    price_per_gbs: PricePerGbs = None,
+    noise: Noise = None,
+    seed: Seed = None,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Find the smallest burst buffer with which nobody in SCENARIO is slowed down, and how to share it."""
+    from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
+    from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
+    from penstock.model import load  # noqa: PLC0415
+
+    prices = {"--price-per-tb": price_per_tb, "--price-per-gbs": price_per_gbs}
+    _check_options(partition, schedule, verify, explain, curve, prices, plot)
+    check_outputs(plot, schedule=schedule)
+    _keep_trace(scenario, schedule)
+    found = disturbed(load(scenario), noise, seed)
+    if curve:
+        return _show_curve(_curve(found, partition, price_per_tb, price_per_gbs), found, json, plot)
+    sizing = _sized(found, partition)
+    if verify:
+        return _verified(sizing, verify, json)
+    return _show(sizing, schedule, explain, json, plot)
+
+
+def _check_options(
+    partition: str,
+    schedule: Path | None,
+    verify: Path | None,
+    explain: bool,
+    curve: bool,
+    prices: dict[str, float | None],
+    plot: Path | None,
+) -> None:
+    """Refuse what contradicts itself before any work is done."""
+    from penstock.studies.schedules import check_schedule  # noqa: PLC0415
+    from penstock.studies.sizing import PARTITIONS  # noqa: PLC0415
+
+    if partition not in PARTITIONS:
+        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+    for name, price in prices.items():
+        if price is not None and not curve:
+            raise InvalidOption(f"{name} puts costs on --curve; give --curve, too")
+        if price is not None and not 0.0 <= price < float("inf"):
+            raise InvalidOption(f"{name} is {price:g}; a price is a number ≥ 0")
+    files = {"--schedule": schedule, "--verify": verify}
+    given = [name for name, file in files.items() if file]
+    if curve and (given or explain):
+        raise InvalidOption(f"--curve sizes many buffers; leave {' and '.join([*given, *['--explain'] * explain])} out")
+    if partition == "isolated" and given:
+        raise InvalidOption(
+            f"--partition isolated looks at each application alone, without a common schedule; leave {given[0]} out"
+        )
+    if verify and (schedule or plot or explain):
+        raise InvalidOption(
+            "--verify checks a schedule and does nothing else; leave --schedule, --plot and --explain out"
+        )
+    if verify:
+        check_schedule(verify)
+
+
+def _keep_trace(scenario: Path, schedule: Path | None) -> None:
+    """A long scenario has its phases in a file beside it, of a name that comes to mind for its schedule, too."""
+    if schedule and schedule.exists() and schedule.resolve() == scenario.with_suffix(".parquet").resolve():
+        raise InvalidOption(
+            f"--schedule {schedule} would replace what may be the scenario's own trace; give another name"
+        )
+
+
+def _sized(scenario: Scenario, partition: str) -> Sizing:
+    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.studies.sizing import size_buffer as run  # noqa: PLC0415
+
+    with Meter() as meter:
+        meter.show("sizing")
+        return run(scenario, partition, progress=lambda detail: meter.show("sizing", None, detail))
+
+
+def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: float | None) -> Curve:
+    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.studies.sizing import size_curve  # noqa: PLC0415
+    from penstock.studies.sizing.curve import Prices  # noqa: PLC0415
+
+    with Meter() as meter:
+        return size_curve(scenario, partition, Prices(per_tb, per_gbs), progress=meter.show)
+
+
+def _verified(sizing: Sizing, file: Path, json: bool) -> None:
+    """OK, or the first rule that is broken."""
+    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
+    from penstock.report.sizing.table import sizing_words, violation_words  # noqa: PLC0415
+    from penstock.studies.sizing import verify  # noqa: PLC0415
+    from penstock.studies.sizing.schedule_file import load_schedule  # noqa: PLC0415
+
+    found = verify(load_schedule(file, sizing.traffic.names), sizing.traffic, sizing.size, sizing.shares)
+    if json:
+        print_json(
+            {
+                "schedule": str(file),
+                "partition": sizing.partition,
+                "size": sizing.size,
+                "shares": sizing.shares,
+                "violations": [violation._asdict() for violation in found],
+            }
+        )
+        if found:
+            raise typer.Exit(2)
+    elif found:
+        more = f"; {len(found) - 1:,} more violations" if len(found) > 1 else ""
+        raise InvalidOption(f"{file}: {violation_words(found[0], sizing.traffic)}{more}")
+    else:
+        say([f"OK: {file} keeps every rule. {sizing_words(sizing)}"])
+
+
+def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot: Path | None) -> None:
+    """Files first; then JSON or a table."""
+    from penstock.cli.parts.output import draw, print_json, say  # noqa: PLC0415
+    from penstock.report.sizing.table import explanation_lines, sizing_lines, sizing_table  # noqa: PLC0415
+    from penstock.studies.sizing.schedule_file import save_schedule  # noqa: PLC0415
+
+    if schedule:
+        save_schedule(schedule, sizing.schedule)
+    if plot:
+        from penstock.report.sizing.plot import usage_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(usage_figure, sizing, plot)
+    lines = explanation_lines(sizing) if explain else []
+    if json:
+        print_json(sizing.to_dict() | ({"explanation": lines} if explain else {}))
+        return
+    summary = sizing_lines(sizing)
+    brief = explain and sizing.size > 0.0
+    say([sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
+
+
+def _show_curve(curve: Curve, scenario: Scenario, json: bool, plot: Path | None) -> None:
+    from penstock.cli.parts.output import draw, print_json, say  # noqa: PLC0415
+    from penstock.report.sizing.table import bandwidth_table, curve_lines, stretch_table  # noqa: PLC0415
+    from penstock.studies.sizing.traffic import limits_of  # noqa: PLC0415
+
+    limits = limits_of(scenario)
+    if plot:
+        from penstock.report.sizing.plot import curve_figure  # noqa: PLC0415 - loads matplotlib
+
+        draw(lambda drawn: curve_figure(drawn, limits), curve, plot)
+    if json:
+        print_json(curve.to_dict())
+        return
+    say([bandwidth_table(curve, limits), stretch_table(curve, limits), *curve_lines(curve, limits)], plot)
