@@ -31,6 +31,7 @@ MOVED = {
     "shadow.policies": "lookback.shadow",
     "live.wire": "wire.messages",
     "live.tokens": "wire.tokens",
+    "campaign.advice": "campaign.recommendation",
     "report.theme": "report.parts.theme",
     "report.allotment_plot": "report.targets.plot",
     "report.campaign_pareto": "report.campaign.pareto",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from penstock import Scenario, simulate
-from penstock.campaign.advice import GOALS, Advice, check_variants, judged, metric_for, recommend
+from penstock.campaign.recommendation import GOALS, Advice, check_variants, judged, metric_for, recommend
 from penstock.campaign.statistics import RESAMPLES
 from penstock.errors import InvalidOption, InvalidScenario, PolicyError
 from penstock.policies.sharing import find

@@ -13,7 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 from campaign.small import small, with_compiled_policy, with_policy
-from penstock.campaign import chunks, elsewhere, far, feeding, read_results, run_campaign
+from penstock.campaign import chunks, read_results, run_campaign
+from penstock.campaign import dask_feeder as feeding
+from penstock.campaign import remote as elsewhere
+from penstock.campaign import worker as far
 from penstock.campaign.dask import Dask
 from penstock.campaign.executor import Lost, executor
 from penstock.campaign.perform import perform

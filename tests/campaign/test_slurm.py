@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaign.small import small
-from penstock.campaign import elsewhere, run_campaign, slurm
+from penstock.campaign import remote as elsewhere
+from penstock.campaign import run_campaign, slurm
 from penstock.campaign.executor import executor
 from penstock.campaign.slurm import Request, read_request
 from penstock.campaign.store import Store

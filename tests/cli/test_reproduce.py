@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.reproduce import IDS, Experiment, Reproduction, find, p1_synthetic, running
+from penstock.reproduce import IDS, Experiment, Reproduction, find, p1_synthetic
+from penstock.reproduce import reproduction as running
 from penstock.reproduce.catalogue import chosen
 from penstock.reproduce.tables import reproduction_tables
 

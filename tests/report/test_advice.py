@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from penstock.campaign.advice import judged
+from penstock.campaign.recommendation import judged
 from penstock.policies.sharing import find
 from penstock.report.comparison.page import write_report
 from penstock.report.plots import comparison_figure

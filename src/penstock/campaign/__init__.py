@@ -8,7 +8,7 @@ that a campaign that was interrupted or extended runs only what is missing.
     executor   where units are performed            chunks         as many at a time as are worth a message
     store      the directory of results             results        what is in it, as columns
     runner     all of these together                statistics, summary    what the results say
-    variants   draws of one scenario's noise        advice         which policy for a goal, on these
+    variants   draws of one scenario's noise        recommendation which policy for a goal, on these
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.campaign.advice import Advice, recommend
     from penstock.campaign.document import Campaign, load_campaign
-    from penstock.campaign.merging import merge
+    from penstock.campaign.merge import merge
+    from penstock.campaign.recommendation import Advice, recommend
     from penstock.campaign.results import Results, read_results
     from penstock.campaign.runner import Report, run_campaign
     from penstock.campaign.summary import Entry, summarise
 
 _HOME = {
-    "Advice": "advice",
+    "Advice": "recommendation",
     "Campaign": "document",
     "Entry": "summary",
     "Report": "runner",
     "Results": "results",
     "load_campaign": "document",
-    "merge": "merging",
+    "merge": "merge",
     "read_results": "results",
-    "recommend": "advice",
+    "recommend": "recommendation",
     "run_campaign": "runner",
     "summarise": "summary",
 }

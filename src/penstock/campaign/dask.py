@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from penstock.campaign.elsewhere import Elsewhere, need, say
 from penstock.campaign.executor import Executor, Lost, Perform
 from penstock.campaign.perform import Row
+from penstock.campaign.remote import Elsewhere, need, say
 from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
 
@@ -37,7 +37,7 @@ class Dask(Elsewhere):
 
     def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
         """Hand units to whatever workers there are."""
-        from penstock.campaign.feeding import Feeder, connect  # noqa: PLC0415
+        from penstock.campaign.dask_feeder import Feeder, connect  # noqa: PLC0415
 
         self.show(f"connecting to {self.address}")
         try:

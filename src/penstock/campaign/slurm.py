@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from penstock.campaign.elsewhere import Elsewhere, need
 from penstock.campaign.executor import Executor, Lost, Perform
 from penstock.campaign.perform import Row
+from penstock.campaign.remote import Elsewhere, need
 from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
 from penstock.model.problems import near
@@ -141,7 +141,7 @@ class Slurm(Elsewhere):
 
     def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
         """Hand units to the workers of our jobs, and see that there are jobs."""
-        from penstock.campaign.feeding import Feeder, connect  # noqa: PLC0415
+        from penstock.campaign.dask_feeder import Feeder, connect  # noqa: PLC0415
 
         self.show("starting a Dask scheduler")
         with self._cluster() as cluster, connect(cluster) as client:

@@ -1,4 +1,4 @@
-"""Reports: what came of a study, as tables for a terminal, plots, HTML pages and sentences. No results are computed here.
+"""Reports: what came of a study, as tables for a terminal, plots, HTML pages and sentences; they compute no results.
 
 One room per subject (`comparison`, `recommendation`, `campaign`, `packs`, `targets`, `sizing`, `buffers`, `profiles`,
 `live`), each with its `table`, its `plot` and, where there is one, its `page`. What they share is in `parts`: the

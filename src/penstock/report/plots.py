@@ -20,7 +20,7 @@ from penstock.report.parts.theme import theme
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from penstock.campaign.advice import Advice
+    from penstock.campaign.recommendation import Advice
     from penstock.metrics.result import Result
 
 # What would make two files of the same figure differ, or name a web address, is left out of them.

@@ -1,7 +1,7 @@
 """The papers' evaluations, run again: each figure or table is an experiment, which is campaigns, numbers and a drawing.
 
 experiment    what an experiment is             catalogue    all of them, by id
-running       from an id to files               means, bins  from results to numbers with intervals
+reproduction  from an id to files               means, bins  from results to numbers with intervals
 figures       the drawings they share           tables       the same for terminals
 p1_… p5       the experiments, by paper
 """
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.reproduce.catalogue import IDS, find
     from penstock.reproduce.experiment import Experiment, Settings
-    from penstock.reproduce.running import Reproduction, reproduce
+    from penstock.reproduce.reproduction import Reproduction, reproduce
 
 _HOME = {
     "IDS": "catalogue",
     "Experiment": "experiment",
-    "Reproduction": "running",
+    "Reproduction": "reproduction",
     "Settings": "experiment",
     "find": "catalogue",
-    "reproduce": "running",
+    "reproduce": "reproduction",
 }
 
 __all__ = ["IDS", "Experiment", "Reproduction", "Settings", "find", "reproduce"]

@@ -13,7 +13,7 @@ from rich.text import Text
 from penstock.report.parts.quantities import NOTHING, duration, significant
 from penstock.report.parts.titled_table import titled_table
 from penstock.reproduce.experiment import Experiment
-from penstock.reproduce.running import INTERVAL, Reproduction
+from penstock.reproduce.reproduction import INTERVAL, Reproduction
 
 MOST_COLUMNS = 12
 MOST_TABLES = 12

@@ -80,8 +80,8 @@ def _check_goal(
         if given := [name for name, value in alone.items() if value is not None]:
             raise InvalidOption(f"{given[0]} says how to find a recommendation; give a --goal, too")
         return
-    from penstock.campaign.advice import check_variants, metric_for  # noqa: PLC0415
     from penstock.campaign.executor import executor  # noqa: PLC0415
+    from penstock.campaign.recommendation import check_variants, metric_for  # noqa: PLC0415
     from penstock.policies.sharing import find  # noqa: PLC0415
 
     metric_for(goal)

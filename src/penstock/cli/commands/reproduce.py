@@ -43,7 +43,7 @@ def reproduce(
     from penstock.campaign.executor import executor  # noqa: PLC0415
     from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
     from penstock.reproduce.catalogue import IDS, chosen, find  # noqa: PLC0415
-    from penstock.reproduce.running import reproduce as run  # noqa: PLC0415
+    from penstock.reproduce.reproduction import reproduce as run  # noqa: PLC0415
     from penstock.reproduce.tables import reproduction_lines, reproduction_tables  # noqa: PLC0415
 
     if listed:

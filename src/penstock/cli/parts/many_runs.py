@@ -39,7 +39,7 @@ def need_pyarrow() -> None:
 
 def follow(place: Executor, meter: Meter, name: str, output: Path) -> Callable[[Report], None]:
     """What shows how far `name` is; workers elsewhere are told where to write, and what they wait for is shown too."""
-    from penstock.campaign.elsewhere import Elsewhere  # noqa: PLC0415
+    from penstock.campaign.remote import Elsewhere  # noqa: PLC0415
     from penstock.report.campaign.table import progress_words  # noqa: PLC0415
 
     if isinstance(place, Elsewhere):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-    from penstock.campaign.advice import Advice
+    from penstock.campaign.recommendation import Advice
     from penstock.model import Scenario
     from penstock.report.parts.fitting_table import FittingTable
     from penstock.studies.optimum import Optimum

@@ -20,7 +20,7 @@ from penstock.studies import share as runs
 from penstock.studies.schedules import follow
 
 if TYPE_CHECKING:
-    from penstock.campaign.advice import Advice
+    from penstock.campaign.recommendation import Advice
     from penstock.studies.optimum import Optimum
 
 
@@ -67,7 +67,7 @@ def advise(
     workers: int | None,
 ) -> Advice:
     """Which of the policies to take for a goal; `results` tell how many variants are done in some seconds."""
-    from penstock.campaign.advice import IN_USE, enough_variants, recommend  # noqa: PLC0415
+    from penstock.campaign.recommendation import IN_USE, enough_variants, recommend  # noqa: PLC0415
 
     begun = time.monotonic()
     with foreign_code(), Meter() as meter:

@@ -24,7 +24,7 @@ from penstock.report.parts.quantities import byte_scale, duration, fixed, is_pur
 from penstock.report.plots import comparison_figure, run_figure
 
 if TYPE_CHECKING:
-    from penstock.campaign.advice import Advice
+    from penstock.campaign.recommendation import Advice
     from penstock.metrics.result import ApplicationResult, Result
 
 __all__ = ["summary_lines", "write_report"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-    from penstock.campaign.advice import Advice
+    from penstock.campaign.recommendation import Advice
     from penstock.engine.program import Floats
     from penstock.metrics.result import Result
 

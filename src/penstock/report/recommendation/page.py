@@ -12,7 +12,7 @@ from penstock.report.recommendation.plot import advice_figure
 from penstock.report.recommendation.table import advice_lines, difference_cells, measure_words
 
 if TYPE_CHECKING:
-    from penstock.campaign.advice import Advice
+    from penstock.campaign.recommendation import Advice
 
 __all__ = ["WORDS", "advice_lines", "section"]
 

@@ -13,7 +13,7 @@ from penstock.report.recommendation.table import measure_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.campaign.advice import Advice
+    from penstock.campaign.recommendation import Advice
 
 _RECOMMENDED, _TIED = COLOURS[2], COLOURS[0]
 

@@ -14,7 +14,7 @@ from penstock.report.parts.quantities import fixed
 from penstock.report.parts.titled_table import titled_table
 
 if TYPE_CHECKING:
-    from penstock.campaign.advice import Advice, Standing
+    from penstock.campaign.recommendation import Advice, Standing
     from penstock.campaign.statistics import Interval
 
 _NAMED = 4

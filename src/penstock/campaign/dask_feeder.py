@@ -20,9 +20,9 @@ from uuid import uuid4
 
 from penstock.campaign.chunks import Chunk, Chunks
 from penstock.campaign.executor import Lost, Perform
-from penstock.campaign.far import Call, identity
 from penstock.campaign.perform import Row
 from penstock.campaign.units import Unit
+from penstock.campaign.worker import Call, identity
 from penstock.errors import InvalidOption
 
 CHUNK_SECONDS = 0.5  # of work in a chunk: a hundred times what Dask and the network take for it
