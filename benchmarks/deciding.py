@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from benchmarks.rows import Row
-from penstock.live.core import Core, Resource, Settings
+from penstock.live.core import ControllerSettings, Core, Resource
 from penstock.live.core.events import Connected, Frame, Identity, Input, Send
 from penstock.policies.sharing import NAMES, find
 from penstock.wire import messages as wire
@@ -65,7 +65,9 @@ class Crowd:
     """A core, and jobs that do as they should."""
 
     def __init__(self, name: str, active: int) -> None:
-        settings = Settings((Resource("all", CAPACITY),), 2 * active, lease=LONG, beat=LONG / 2, max_wait=LONG)
+        settings = ControllerSettings(
+            (Resource("all", CAPACITY),), 2 * active, lease=LONG, beat=LONG / 2, max_wait=LONG
+        )
         self.core = Core(settings, find(name), epoch=1, boot=0.0, warm=True)
         self.draw = random.Random(active)
         self.now = 0.0

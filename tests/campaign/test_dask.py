@@ -18,7 +18,7 @@ from penstock.campaign import dask_feeder as feeding
 from penstock.campaign import remote as elsewhere
 from penstock.campaign import worker as far
 from penstock.campaign.dask import Dask
-from penstock.campaign.executor import Lost, executor
+from penstock.campaign.executor import LostUnit, executor
 from penstock.campaign.perform import perform
 from penstock.campaign.units import Keys, units
 from penstock.errors import InvalidOption
@@ -243,7 +243,7 @@ def test_only_those_to_blame_are_given_up(monkeypatch):
     feeder._unit_seconds = 0.4
     outcomes = {unit.seed: outcome for unit, outcome in feeder.outcomes()}
     assert sorted(outcomes) == list(range(1, 41))
-    assert {seed for seed, outcome in outcomes.items() if isinstance(outcome, Lost)} == {5, 17}
+    assert {seed for seed, outcome in outcomes.items() if isinstance(outcome, LostUnit)} == {5, 17}
     assert [5] in client.together
     assert [17] in client.together
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from penstock import Scenario, simulate
-from penstock.campaign.recommendation import GOALS, Advice, check_variants, judged, metric_for, recommend
+from penstock.campaign.recommendation import GOALS, Recommendation, check_variants, judged, metric_for, recommend
 from penstock.campaign.statistics import RESAMPLES
 from penstock.errors import InvalidOption, InvalidScenario, PolicyError
 from penstock.policies.sharing import find
@@ -31,7 +31,7 @@ def rounds(**more):
     return scenario(loop, other, window={"end": 200}, **more)
 
 
-def advice(values, names=SEVERAL, against="fair-share", goal="min-yield") -> Advice:
+def recommendation(values, names=SEVERAL, against="fair-share", goal="min-yield") -> Recommendation:
     policies = [find(name) for name in names[: values.shape[1]]]
     return judged(values, policies, against, goal, 0.1, False, range(len(values)))
 
@@ -101,7 +101,7 @@ def test_policies_that_do_the_same_are_not_told_apart():
 
 def test_nobody_is_sent_away_from_a_policy_that_is_as_good_as_the_others():
     draw = np.random.default_rng(3)
-    found = [advice(0.8 + 0.05 * draw.normal(size=(100, 6))) for _ in range(80)]
+    found = [recommendation(0.8 + 0.05 * draw.normal(size=(100, 6))) for _ in range(80)]
     # 1 in 40 by design, that is 2 of these; the best of six on all variants looks better than the first in 1 of 11.
     assert sum(each.recommended != "fair-share" for each in found) <= 4
     assert not any(each.significant for each in found)
@@ -110,7 +110,7 @@ def test_nobody_is_sent_away_from_a_policy_that_is_as_good_as_the_others():
 def test_a_lead_that_is_luck_does_not_survive_the_second_half():
     values = np.random.default_rng(4).normal(0.8, 0.02, size=(40, 6))
     values[:20, 3] += 0.1
-    found = advice(values)
+    found = recommendation(values)
     assert found.chosen == "greedy-com" and not found.significant and found.recommended == "fair-share"
 
 
@@ -118,7 +118,7 @@ def test_the_halves_may_disagree():
     values = np.random.default_rng(5).normal(0.8, 0.01, size=(40, 2))
     values[:20, 1] += 0.1
     values[20:, 0] += 0.1
-    found = advice(values, ("fcfs", "greedy-com"), "fcfs")
+    found = recommendation(values, ("fcfs", "greedy-com"), "fcfs")
     assert (found.chosen, found.overtaken, found.recommended) == ("greedy-com", ("fcfs",), "fcfs")
 
 
@@ -126,13 +126,13 @@ def test_of_those_that_tie_the_simplest_that_beats_what_is_in_use_is_recommended
     values = np.random.default_rng(6).normal(0.8, 0.01, size=(40, 4))
     values[:, 1:] = values[:, [1]] + np.random.default_rng(7).normal(0.1, 0.001, size=(40, 3))
     names = ("fair-share", "list-johnson", "credited-yield", "greedy-yield")
-    found = advice(values, names)
+    found = recommendation(values, names)
     assert set(found.tied) == set(names[1:]) and not found.significant
     assert found.recommended == "greedy-yield"  # no parameter, no look ahead
     assert found.gain.low > 0.05
     # One that ties with the best, but is not clearly better than what is in use, is no reason to change.
     doubtful = np.random.default_rng(8).normal((0.8, 0.85, 0.9), (0.001, 0.2, 0.001), size=(40, 3))
-    found = advice(doubtful, ("fair-share", "greedy-yield", "credited-yield"))
+    found = recommendation(doubtful, ("fair-share", "greedy-yield", "credited-yield"))
     assert set(found.tied) == {"credited-yield", "greedy-yield"}
     assert found.recommended == "credited-yield"
 
@@ -141,7 +141,7 @@ def test_of_those_that_tie_the_simplest_that_beats_what_is_in_use_is_recommended
 def test_less_stretch_is_better(goal, sign):
     values = np.random.default_rng(9).normal(2.0, 0.01, size=(40, 3))
     values[:, 1] += 1.0 * sign
-    found = advice(values, goal=goal)
+    found = recommendation(values, goal=goal)
     assert (found.recommended, found.significant) == ("fcfs", True)
     assert found.lead.mean * sign == pytest.approx(1.0, abs=0.02)
     assert found.lead.low < found.lead.mean < found.lead.high

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from penstock.campaign.statistics import Interval, Tally, mean_intervals, quantiles, tally
+from penstock.campaign.statistics import Interval, PairCounts, mean_intervals, quantiles, tally
 from penstock.campaign.summary import verdict
 
 DRAW = np.random.default_rng(7)
@@ -63,9 +63,9 @@ def test_a_large_sample_is_drawn_in_blocks():
 
 def test_pairs_are_counted_by_what_is_better():
     one, other = np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0 + 1e-12, 1.0, 4.0, 1.0])
-    assert tally(one, other, 1) == Tally(wins=1, ties=1, losses=1)
-    assert tally(one + 1, other, 1) == Tally(wins=2, ties=1, losses=0)
-    assert tally(one + 1, other, -1) == Tally(wins=0, ties=1, losses=2)
+    assert tally(one, other, 1) == PairCounts(wins=1, ties=1, losses=1)
+    assert tally(one + 1, other, 1) == PairCounts(wins=2, ties=1, losses=0)
+    assert tally(one + 1, other, -1) == PairCounts(wins=0, ties=1, losses=2)
 
 
 def test_a_difference_smaller_than_its_noise_is_a_tie():

@@ -99,17 +99,26 @@ def test_the_json_has_what_is_promised_and_all_that_it_had(penstock, goal, name)
     without = parsed(penstock("compare", "rounds.yaml", *FEW[:2], "--json"))
     for one, other in zip(found["runs"], without["runs"], strict=True):
         assert one | {"seconds": 0} == other | {"seconds": 0}
-    advice = found["recommendation"]
-    assert advice.keys() == RECOMMENDATION.keys()
-    assert all(isinstance(advice[key], kind) for key, kind in RECOMMENDATION.items())
-    for each in advice["policies"]:
+    recommendation = found["recommendation"]
+    assert recommendation.keys() == RECOMMENDATION.keys()
+    assert all(isinstance(recommendation[key], kind) for key, kind in RECOMMENDATION.items())
+    for each in recommendation["policies"]:
         assert each.keys() == POLICY.keys()
         assert all(isinstance(each[key], kind) for key, kind in POLICY.items())
-    assert (advice["goal"], advice["metric"], advice["variants"]) == (name, name.replace("-", "_"), 20)
-    assert (advice["noise"], advice["noise_assumed"]) == (0.2, False)
-    assert (advice["seeds_choosing"], advice["seeds_measuring"]) == ([0, 9], [10, 19])
-    assert {each["sharing"] for each in advice["policies"]} == {"fair-share", "fcfs", "greedy-com", "greedy-yield"}
-    means = [each["mean"] for each in advice["policies"]]
+    assert (recommendation["goal"], recommendation["metric"], recommendation["variants"]) == (
+        name,
+        name.replace("-", "_"),
+        20,
+    )
+    assert (recommendation["noise"], recommendation["noise_assumed"]) == (0.2, False)
+    assert (recommendation["seeds_choosing"], recommendation["seeds_measuring"]) == ([0, 9], [10, 19])
+    assert {each["sharing"] for each in recommendation["policies"]} == {
+        "fair-share",
+        "fcfs",
+        "greedy-com",
+        "greedy-yield",
+    }
+    means = [each["mean"] for each in recommendation["policies"]]
     assert means == sorted(means, reverse=True)
 
 
@@ -177,7 +186,7 @@ def test_plot_and_page_show_it(goal, folder):
     assert done.code == 0 and "written: c.svg" in done.out
     page = (folder / "c.html").read_text()
     assert "<h2>Recommendation for min-yield</h2>" in page and "Chosen on 10 variants" in page
-    assert "less that of" in page and 'id="advice-' in page
+    assert "less that of" in page and 'id="recommendation-' in page
     drawn = (folder / "c.svg").read_bytes()
     goal("rounds", "min-yield", "--plot", "d.svg")
     assert (folder / "d.svg").read_bytes() == drawn

@@ -8,7 +8,7 @@ import pytest
 
 from client.controller import PATIENCE, Controller
 from penstock.client import bucket as bucket_module
-from penstock.client.aio import Phase, io_phase
+from penstock.client.aio import AsyncPhase, io_phase
 from penstock.client.bucket import Bucket, boottime
 from penstock.wire.messages import Complete, Post
 
@@ -19,7 +19,7 @@ def done(controller: Controller) -> float:
     return word.done
 
 
-async def in_line(phase: Phase, count: int) -> None:
+async def in_line(phase: AsyncPhase, count: int) -> None:
     """Wait until so many tasks do."""
     operation = phase._phase.operation()
     assert operation is not None and isinstance(operation.bucket, Bucket)

@@ -17,8 +17,8 @@ import pytest
 from client.controller import PATIENCE, until
 from penstock.client import handshake, io_phase, process
 from penstock.client.config import from_environment
-from penstock.client.handshake import ByMunge, ByPeer, ByToken, Handshake, NotLetIn, munge, read_token_file
-from penstock.client.member import State
+from penstock.client.handshake import ByMunge, ByPeer, ByToken, ClientHandshake, NotLetIn, munge, read_token_file
+from penstock.client.member import MemberState
 from penstock.live.server import handshake as theirs
 from penstock.wire import messages as wire
 from penstock.wire.messages import Auth, Challenge, Error, Frames, Welcome
@@ -38,9 +38,9 @@ def house(**how: object) -> theirs.House:
     return theirs.House(3, "test", 8.0, 2.0, 0.002, kinds=("peer", "hmac", "munge"), keys={"site": KEY}, **how)  # type: ignore[arg-type]
 
 
-def meet(identity: handshake.Identity, peer: theirs.Peer) -> tuple[Welcome, theirs.Admit]:
+def meet(identity: handshake.Credential, peer: theirs.Peer) -> tuple[Welcome, theirs.Admit]:
     """Both sides, face to face."""
-    ours, other = Handshake(identity, epoch_seen=2), theirs.Handshake(house(), peer)
+    ours, other = ClientHandshake(identity, epoch_seen=2), theirs.ServerHandshake(house(), peer)
     step = other.received(ours.hello)
     assert isinstance(step, theirs.Say), step
     answer = ours.received(step.message)  # type: ignore[arg-type]
@@ -64,15 +64,15 @@ def test_token(tmp_path: Path) -> None:
 
 
 def test_a_token_of_another_site_is_refused(tmp_path: Path) -> None:
-    ours = Handshake(ByToken(str(token_file(tmp_path, key=b"other" * 8))), 0)
-    other = theirs.Handshake(house(), theirs.Peer("10.0.0.7"))
+    ours = ClientHandshake(ByToken(str(token_file(tmp_path, key=b"other" * 8))), 0)
+    other = theirs.ServerHandshake(house(), theirs.Peer("10.0.0.7"))
     step = other.received(ours.hello)
     assert isinstance(step, theirs.Say)
     assert isinstance(other.received(ours.received(step.message)), theirs.Refuse)  # type: ignore[arg-type]
 
 
 def test_a_controller_that_does_not_know_the_secret_is_not_believed(tmp_path: Path) -> None:
-    ours = Handshake(ByToken(str(token_file(tmp_path))), 0)
+    ours = ClientHandshake(ByToken(str(token_file(tmp_path))), 0)
     ours.received(Challenge(1, 3, "x", os.urandom(16)))
     with pytest.raises(NotLetIn, match="secret"):
         ours.received(Welcome(1, 3, 8.0, 2.0, 0.0, b"x" * 32))
@@ -88,7 +88,7 @@ def test_a_controller_that_does_not_know_the_secret_is_not_believed(tmp_path: Pa
     ],
 )
 def test_words_out_of_order(words: list[wire.FromController]) -> None:
-    ours = Handshake(ByPeer(), 0)
+    ours = ClientHandshake(ByPeer(), 0)
     with pytest.raises(NotLetIn):
         for word in words:
             ours.received(word)
@@ -171,12 +171,12 @@ class TlsController:
                 return
 
     def _talk(self, connection: socket.socket) -> None:
-        frames, shaking = Frames(wire.MOST_FROM_CLIENT), theirs.Handshake(house(), theirs.Peer("10.0.0.7"))
+        frames, shaking = Frames(wire.MOST_FROM_CLIENT), theirs.ServerHandshake(house(), theirs.Peer("10.0.0.7"))
         while data := connection.recv(65_536):
             for body in frames.feed(data):
                 self._answer(connection, shaking, wire.read_client(body))
 
-    def _answer(self, connection: socket.socket, shaking: theirs.Handshake, word: wire.FromClient) -> None:
+    def _answer(self, connection: socket.socket, shaking: theirs.ServerHandshake, word: wire.FromClient) -> None:
         reply: wire.Message | None = None
         if isinstance(word, wire.Hello | Auth):
             step = shaking.received(word)
@@ -245,7 +245,7 @@ def test_an_expired_token_is_refused(tls: TlsController, monkeypatch: pytest.Mon
     with io_phase(1e5) as phase:
         phase.acquire(1000)
     link, _ = process.here().look()
-    assert link is not None and link.member.state is State.REFUSED
+    assert link is not None and link.member.state is MemberState.REFUSED
 
 
 def test_a_port_where_nobody_listens(tls: TlsController, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,8 +293,8 @@ def test_munge(munged: str, library: bool, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(handshake, "MUNGE_LIMIT", PATIENCE)
     if not library:
         monkeypatch.setattr(handshake, "LIBRARY", "libmunge-that-is-not-there.so")
-    ours = Handshake(ByMunge("42", munged), 0)
-    other = theirs.Handshake(house(), theirs.Peer("10.0.0.7"))
+    ours = ClientHandshake(ByMunge("42", munged), 0)
+    other = theirs.ServerHandshake(house(), theirs.Peer("10.0.0.7"))
     step = other.received(ours.hello)
     assert isinstance(step, theirs.Say)
     answer = ours.received(step.message)  # type: ignore[arg-type]
@@ -313,7 +313,7 @@ def test_munge(munged: str, library: bool, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_no_munged_is_no_credential(tmp_path: Path) -> None:
     assert munge(b"x", str(tmp_path / "none")) == b""
-    ours = Handshake(ByMunge("42", str(tmp_path / "none")), 0)
+    ours = ClientHandshake(ByMunge("42", str(tmp_path / "none")), 0)
     with pytest.raises(NotLetIn, match="MUNGE"):
         ours.received(Challenge(1, 3, "x", b"n" * 16))
 
@@ -328,7 +328,7 @@ def test_a_munged_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_refusals_are_told_as_they_are() -> None:
-    refused = theirs.Handshake(house(), theirs.Peer("10.0.0.7")).received(Handshake(ByPeer(), 0).hello)
+    refused = theirs.ServerHandshake(house(), theirs.Peer("10.0.0.7")).received(ClientHandshake(ByPeer(), 0).hello)
     assert isinstance(refused, theirs.Refuse) and isinstance(refused.error, Error)
     with pytest.raises(NotLetIn, match="Error"):
-        Handshake(ByPeer(), 0).received(refused.error)
+        ClientHandshake(ByPeer(), 0).received(refused.error)

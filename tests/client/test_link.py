@@ -19,7 +19,7 @@ from penstock.client import config, io_phase, process
 from penstock.client import link as link_module
 from penstock.client.bucket import boottime, depth_of
 from penstock.client.link import Link
-from penstock.client.member import State
+from penstock.client.member import MemberState
 from penstock.wire.messages import Ack, Beat, Complete, Error, Extend, Goodbye, Hello, Notice, Post, Register, Resync
 
 
@@ -61,7 +61,7 @@ def test_beats_renew_the_lease(controller: Controller) -> None:
         phase.acquire(5)
         end = link().member.lease_end
         until(lambda: link().member.lease_end > end + 0.3)
-        assert link().member.state is State.PACED
+        assert link().member.state is MemberState.PACED
         phase.acquire(7)
         beats = controller.count(Beat)
         controller.wait_for(Beat, beats + 2)
@@ -161,7 +161,7 @@ def test_a_controller_that_does_not_let_us_in(
         phase.acquire(1e6)
     assert boottime() - start < PATIENCE / 2
     if behaviour is fake.refuse:
-        until(lambda: link().member.state is State.REFUSED)
+        until(lambda: link().member.state is MemberState.REFUSED)
 
 
 def test_a_silent_answer_to_the_announcement(controller: Controller, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_a_silent_answer_to_the_announcement(controller: Controller, monkeypatch
         assert 0.2 <= boottime() - start < PATIENCE / 2
         phase.acquire(1000)
         assert phase.rate == controller.fallback
-        until(lambda: link().member.state is State.OPEN)  # its own thread says so a moment later
+        until(lambda: link().member.state is MemberState.OPEN)  # its own thread says so a moment later
 
 
 def test_the_time_limit_can_be_set(controller: Controller, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_garbage_in_the_middle(controller: Controller) -> None:
         controller.connections[-1].sendall(b"\x00\x00\x00\x03abc")
         phase.acquire(10)
         controller.wait_for(Resync)
-        until(lambda: link().member.state is State.PACED)
+        until(lambda: link().member.state is MemberState.PACED)
     controller.wait_for(Complete)
 
 
@@ -206,7 +206,7 @@ def test_words_out_of_place_do_no_harm(controller: Controller) -> None:
         controller.rate = 2e9
         controller.grant(connection, post.hb)
         until(lambda: phase.rate == 2e9)  # what was said before has been heard
-        assert link().member.state is State.PACED
+        assert link().member.state is MemberState.PACED
         assert controller.count(Hello) == 1
 
 
@@ -215,7 +215,7 @@ def test_the_controller_dies_and_comes_back(controller: Controller, socket_path:
     with io_phase(1e6) as phase:
         phase.acquire(1000)
         controller.stop()
-        until(lambda: link().member.state is State.STALE)
+        until(lambda: link().member.state is MemberState.STALE)
         assert phase.rate == 7e6
         phase.acquire(1000)
         with Controller(socket_path, rate=9e6) as second:
@@ -234,7 +234,7 @@ def test_a_lease_runs_out_without_anybody_telling(controller: Controller) -> Non
     with io_phase(1e9) as phase:
         controller.rate = None
         until(lambda: phase.rate == controller.fallback)
-        until(lambda: link().member.state is State.OPEN)
+        until(lambda: link().member.state is MemberState.OPEN)
 
 
 def test_free_is_unpaced(controller: Controller) -> None:
@@ -262,10 +262,10 @@ def test_off_by_the_file(controller: Controller, tmp_path: Path, monkeypatch: py
         phase.acquire(1e9)
         assert phase.rate is None
         controller.wait_for(Goodbye)
-    assert link().member.state is State.OFF
+    assert link().member.state is MemberState.OFF
     controller.rate = 1e6
     (tmp_path / "off").unlink()
-    until(lambda: link().member.state is State.IDLE)
+    until(lambda: link().member.state is MemberState.IDLE)
     with io_phase(10) as phase:
         assert phase.rate == 1e6
 
@@ -404,7 +404,7 @@ def test_a_forked_child_is_another_member(controller: Controller) -> None:
     members = {word.member for word in controller.heard if isinstance(word, Register)}
     assert len(members) == 2 and len(set(controller.pids)) == 2
     assert sorted(word.done for word in controller.heard if isinstance(word, Complete)) == [20, 20, 30]
-    assert link().member.state is State.IDLE  # the child did not cut the parent's connection
+    assert link().member.state is MemberState.IDLE  # the child did not cut the parent's connection
 
 
 def test_fork_while_threads_are_pacing(controller: Controller) -> None:

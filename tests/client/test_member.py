@@ -14,12 +14,12 @@ from penstock.client.events import (
     Dial,
     End,
     Event,
-    Extend,
+    ExtendPhase,
     HangUp,
     Leave,
     LinkDown,
     LinkUp,
-    Log,
+    LogLine,
     Output,
     Progress,
     Received,
@@ -29,7 +29,7 @@ from penstock.client.events import (
     Timer,
     WakeAt,
 )
-from penstock.client.member import Member, Settings, State
+from penstock.client.member import Member, MemberSettings, MemberState
 from penstock.wire import messages as wire
 from penstock.wire.messages import Ack, Beat, Complete, Error, Goodbye, Notice, Post, Rate, Register, Registered, Resync
 
@@ -49,7 +49,7 @@ def only(outputs: list[Output], kind: type[Output]) -> list[Output]:
 
 
 def dialling(**settings: object) -> Member:
-    return Member(Settings(**{"job": "7", "fallback": 5.0, "seed": 1, **settings}))  # type: ignore[arg-type]
+    return Member(MemberSettings(**{"job": "7", "fallback": 5.0, "seed": 1, **settings}))  # type: ignore[arg-type]
 
 
 def idle(**settings: object) -> Member:
@@ -73,7 +73,7 @@ def paced(**settings: object) -> Member:
     """At t = 10: rate 50 with revision 5, lease to 18."""
     member = waiting(**settings)
     member.step(10.0, rate(5))
-    assert (member.state, member.lease_end) == (State.PACED, 18.0)
+    assert (member.state, member.lease_end) == (MemberState.PACED, 18.0)
     return member
 
 
@@ -87,14 +87,14 @@ def opened() -> Member:
     """Linked, at the fallback rate since t = 12."""
     member = waiting()
     member.step(12.0, Timer())
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
     return member
 
 
 def free() -> Member:
     member = paced()
     member.step(11.0, rate(6, 0.0, flags=wire.FREE))
-    assert member.state is State.FREE
+    assert member.state is MemberState.FREE
     return member
 
 
@@ -108,17 +108,17 @@ def test_a_new_member_registers() -> None:
     member = dialling(nodes=3, cap=9.0, labels={"user": "ada"}, released=-4.0, progress=2.0)
     (register,) = said(member.step(1.0, welcome()))
     assert register == Register(1, "7", member.member, 3, 9.0, 5.0, 2.0, {"user": "ada"})
-    assert member.state is State.IDLE
+    assert member.state is MemberState.IDLE
 
 
 def test_a_known_member_comes_back_with_nothing_open() -> None:
     member = idle()
     member.step(5.0, LinkDown())
-    assert member.state is State.DIAL
+    assert member.state is MemberState.DIAL
     (resync,) = said(member.step(6.0, welcome()))
     assert isinstance(resync, Resync)
     assert (resync.app, resync.member, resync.op, resync.rate) == (9, member.member, None, 0.0)
-    assert member.state is State.IDLE
+    assert member.state is MemberState.IDLE
 
 
 def test_failed_dials_back_off_with_jitter_between_half_a_second_and_thirty() -> None:
@@ -128,13 +128,13 @@ def test_failed_dials_back_off_with_jitter_between_half_a_second_and_thirty() ->
     assert pauses[0] == 0.5
     assert max(pauses) > 20.0
     assert len(set(pauses[10:])) > 100
-    assert member.state is State.DIAL
+    assert member.state is MemberState.DIAL
 
 
 def test_an_open_operation_keeps_its_rate_while_dialling_fails() -> None:
     member = stale()
     assert not only(member.step(12.0, LinkDown()), SetRate)
-    assert (member.state, member.rate) == (State.STALE, 50.0)
+    assert (member.state, member.rate) == (MemberState.STALE, 50.0)
 
 
 def test_a_lost_link_is_dialled_again_soon_and_spread() -> None:
@@ -149,13 +149,13 @@ def test_a_lost_link_is_dialled_again_soon_and_spread() -> None:
 
 def test_what_a_controller_says_is_logged_as_one_plain_line() -> None:
     rude = "a\nb\x1b[2J" + "x" * 10_000
-    (line,) = only(idle().step(12.5, Received(Error(0, "auth", rude, fatal=True))), Log)
+    (line,) = only(idle().step(12.5, Received(Error(0, "auth", rude, fatal=True))), LogLine)
     assert "(auth: a b?[2Jxxx" in line.text and line.text.isprintable() and len(line.text) < 400  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("beat", [0.0, 1e-9, math.inf, math.nan])
 def test_a_beat_that_nobody_can_keep_is_refused(beat: float) -> None:
-    member = Member(Settings("job", seed=1))
+    member = Member(MemberSettings("job", seed=1))
     outputs = member.step(10.0, LinkUp(wire.Welcome(1, 1, 8.0, beat, 0.002)))
     assert only(outputs, Dial) and not member.linked
 
@@ -165,20 +165,20 @@ def test_a_beat_that_nobody_can_keep_is_refused(beat: float) -> None:
 def test_a_refusal_is_logged_once_and_tried_again_after_a_minute(make: object, code: str) -> None:
     member = make()  # type: ignore[operator]
     outputs = member.step(12.5, Received(Error(0, code, "no", fatal=True)))
-    assert member.state is State.REFUSED
-    assert [line.warning for line in only(outputs, Log) if "refused" in line.text] == [True]  # type: ignore[union-attr]
+    assert member.state is MemberState.REFUSED
+    assert [line.warning for line in only(outputs, LogLine) if "refused" in line.text] == [True]  # type: ignore[union-attr]
     assert only(outputs, Dial) == [Dial(60.0)]
     again = member.step(13.0, LinkDown())
-    assert only(again, Dial) == [Dial(60.0)] and not only(again, Log)
+    assert only(again, Dial) == [Dial(60.0)] and not only(again, LogLine)
     member.step(80.0, welcome())
-    assert member.state is not State.REFUSED
+    assert member.state is not MemberState.REFUSED
 
 
 def test_a_refused_member_paces_at_the_fallback() -> None:
     member = dialling()
     member.step(0.0, Received(Error(0, "auth", "no", fatal=True)))
     assert only(member.step(1.0, Begin(10.0)), SetRate) == [SetRate(5.0, math.inf, 5.0)]
-    assert member.state is State.REFUSED
+    assert member.state is MemberState.REFUSED
 
 
 def test_a_refusal_does_not_cut_a_lease_short() -> None:
@@ -201,13 +201,13 @@ def test_begin_posts_and_waits() -> None:
     assert said(outputs) == [Post(2, 1, 1, 1000.0, "read", ("a", "b"))]
     assert only(outputs, SetRate) == [SetRate(0.0, 12.0, 4.0)]
     assert outputs[-1] == WakeAt(12.0)
-    assert member.state is State.WAIT
+    assert member.state is MemberState.WAIT
 
 
 def test_begin_without_a_link_goes_on_at_once() -> None:
     member = dialling()
     assert only(member.step(0.0, Begin(10.0)), SetRate) == [SetRate(5.0, math.inf, 5.0)]
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
 
 
 def test_without_a_link_and_a_fallback_nothing_is_paced() -> None:
@@ -229,13 +229,13 @@ def test_the_first_rate_is_applied_and_then_acknowledged() -> None:
     member = waiting()
     outputs = member.step(10.5, rate(1))
     assert outputs[:2] == [SetRate(50.0, 18.0, 4.0), SendTo(Ack(3, 1))]
-    assert member.state is State.PACED
+    assert member.state is MemberState.PACED
 
 
 def test_a_rate_of_0_blocks_by_decision() -> None:
     member = waiting()
     assert only(member.step(10.5, rate(1, 0.0)), SetRate) == [SetRate(0.0, 18.0, 4.0)]
-    assert member.state is State.PACED
+    assert member.state is MemberState.PACED
 
 
 @pytest.mark.parametrize("flag", [wire.FREE, wire.MONITOR])
@@ -243,26 +243,26 @@ def test_free_is_unpaced(flag: int) -> None:
     member = waiting()
     outputs = member.step(10.5, rate(1, 0.0, flags=flag))
     assert outputs[:2] == [SetRate(None, math.inf, 4.0), SendTo(Ack(3, 1))]
-    assert member.state is State.FREE
+    assert member.state is MemberState.FREE
 
 
 def test_draining_is_paced() -> None:
     member = waiting()
     member.step(10.5, rate(1, flags=wire.DRAINING))
-    assert member.state is State.PACED
+    assert member.state is MemberState.PACED
 
 
 def test_a_rate_for_another_operation_is_ignored() -> None:
     member = waiting()
     assert not said(member.step(10.5, rate(9, op=2)))
-    assert (member.state, member.key) == (State.WAIT, (0, 0))
+    assert (member.state, member.key) == (MemberState.WAIT, (0, 0))
 
 
 @pytest.mark.parametrize("event", [Timer(), LinkDown()])
 def test_no_answer_opens_the_pacer(event: Event) -> None:
     member = waiting()
     assert only(member.step(12.0, event), SetRate) == [SetRate(4.0, math.inf, 4.0)]
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
 
 
 def test_an_announcement_without_an_answer_is_repeated_with_every_beat() -> None:
@@ -273,7 +273,7 @@ def test_an_announcement_without_an_answer_is_repeated_with_every_beat() -> None
     member.step(12.1, rate(1, anchor=3))
     assert [type(word) for word in said(member.step(14.0, Timer()))] == [Beat]
     member.step(21.0, Timer())
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
     assert [type(word) for word in said(member.step(23.0, Timer()))] == [Beat]
 
 
@@ -306,7 +306,7 @@ def test_the_order_of_revisions_outlives_a_membership() -> None:
 def test_an_answer_after_the_time_limit_still_counts() -> None:
     member = opened()
     member.step(13.0, rate(1))
-    assert (member.state, member.rate) == (State.PACED, 50.0)
+    assert (member.state, member.rate) == (MemberState.PACED, 50.0)
 
 
 # PACED
@@ -347,7 +347,7 @@ def test_an_old_rate_is_ignored_in_open() -> None:
     member = paced()
     member.step(18.0, Timer())
     member.step(18.5, rate(5, 99.0, anchor=2))
-    assert (member.state, member.rate) == (State.OPEN, 4.0)
+    assert (member.state, member.rate) == (MemberState.OPEN, 4.0)
 
 
 def test_a_new_epoch_is_newer_whatever_its_revision() -> None:
@@ -372,7 +372,7 @@ def test_a_beat_at_the_fallback_rate_acknowledges_nothing() -> None:
     member = paced()
     assert said(member.step(17.0, Timer())) == [Beat(2, 3, 5, 0.0, 1)]
     assert said(member.step(19.0, Timer())) == [Beat(3, 0, 0, 0.0, 1)]
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
 
 
 def test_the_moment_of_a_beat_is_taken_before_it_is_sent() -> None:
@@ -385,7 +385,7 @@ def test_the_moment_of_a_beat_is_taken_before_it_is_sent() -> None:
 def test_a_lost_link_keeps_the_rate() -> None:
     member = paced()
     outputs = member.step(11.0, LinkDown())
-    assert member.state is State.STALE
+    assert member.state is MemberState.STALE
     assert not only(outputs, SetRate)
     assert len(only(outputs, Dial)) == 1
 
@@ -395,13 +395,13 @@ def test_a_lease_runs_out(make: object) -> None:
     member = make()  # type: ignore[operator]
     assert not only(member.step(17.999, Timer()), SetRate)
     assert only(member.step(18.0, Timer()), SetRate) == [SetRate(4.0, math.inf, 4.0)]
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
 
 
 def test_a_lease_that_ran_out_is_noticed_before_a_rate_that_came_too_late() -> None:
     member = paced()
     member.step(18.0, rate(6, 99.0, anchor=1))
-    assert (member.state, member.rate, member.key) == (State.OPEN, 4.0, (3, 5))
+    assert (member.state, member.rate, member.key) == (MemberState.OPEN, 4.0, (3, 5))
 
 
 # STALE and OPEN, back
@@ -414,7 +414,7 @@ def test_back_with_a_valid_lease() -> None:
     assert isinstance(resync, Resync)
     assert (resync.epoch, resync.rev, resync.rate, resync.lease_left, resync.hb) == (3, 5, 50.0, 5.0, 2)
     assert resync.op == wire.OpenOp(1, 1000.0, 100.0, "write", (), 3.0)
-    assert member.state is State.PACED
+    assert member.state is MemberState.PACED
 
 
 def test_back_at_the_fallback_rate() -> None:
@@ -423,11 +423,11 @@ def test_back_at_the_fallback_rate() -> None:
     (resync,) = said(member.step(19.0, welcome()))
     assert isinstance(resync, Resync)
     assert (resync.rate, resync.lease_left) == (4.0, 0.0)
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
     member.step(19.1, rate(6, anchor=1))  # a stale anchor
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
     member.step(19.1, rate(7, anchor=resync.hb))
-    assert (member.state, member.lease_end) == (State.PACED, 27.0)
+    assert (member.state, member.lease_end) == (MemberState.PACED, 27.0)
 
 
 def test_one_that_began_while_nobody_knew_it_registers_and_posts() -> None:
@@ -438,11 +438,11 @@ def test_one_that_began_while_nobody_knew_it_registers_and_posts() -> None:
     assert isinstance(register, Register)
     assert isinstance(post, Post) and (post.op, post.volume, post.hb) == (1, 100.0, 1)
     assert beat == Beat(2, 0, 0, 30.0, 1)
-    assert member.state is State.OPEN
+    assert member.state is MemberState.OPEN
     member.step(2.0, Received(Registered(1, 9, member.member, {"": 3.0}, 1.0)))
     assert member.rate == 3.0
     member.step(2.1, rate(1, anchor=1))
-    assert member.state is State.PACED
+    assert member.state is MemberState.PACED
 
 
 def test_an_outdated_controller_is_left_alone() -> None:
@@ -450,7 +450,7 @@ def test_an_outdated_controller_is_left_alone() -> None:
     member.step(11.0, LinkDown())
     outputs = member.step(12.0, welcome(epoch=2))
     assert not said(outputs) and len(only(outputs, Dial)) == 1
-    assert member.state is State.STALE and member.epoch_seen == 3
+    assert member.state is MemberState.STALE and member.epoch_seen == 3
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 0.0, -1.0])
@@ -476,17 +476,17 @@ def test_a_controller_that_gives_nothing_cannot_hang_a_job() -> None:
     assert not only(member.step(15.9, Timer()), SetRate)
     outputs = member.step(16.0, Timer())
     assert only(outputs, SetRate) == [SetRate(4.0, math.inf, 4.0)]
-    assert only(outputs, Log)
-    assert member.state is State.OPEN
+    assert only(outputs, LogLine)
+    assert member.state is MemberState.OPEN
 
 
 def test_after_that_only_a_rate_above_0_counts() -> None:
     member = held_at_zero()
     member.step(16.0, Timer())
     member.step(16.1, rate(3, 0.0, anchor=3))
-    assert (member.state, member.key) == (State.OPEN, (3, 2))
+    assert (member.state, member.key) == (MemberState.OPEN, (3, 2))
     member.step(16.2, rate(4, 9.0, anchor=3))
-    assert (member.state, member.rate) == (State.PACED, 9.0)
+    assert (member.state, member.rate) == (MemberState.PACED, 9.0)
 
 
 def test_a_break_begins_the_wait_anew() -> None:
@@ -495,7 +495,7 @@ def test_a_break_begins_the_wait_anew() -> None:
     member.step(14.0, Timer())
     member.step(14.0, rate(4, 0.0, anchor=3))
     member.step(16.0, Timer())
-    assert (member.state, member.rate) == (State.PACED, 0.0)
+    assert (member.state, member.rate) == (MemberState.PACED, 0.0)
     assert WakeAt(18.0) in member.step(16.1, Timer())
 
 
@@ -508,13 +508,13 @@ def test_end_closes_the_pacer_and_then_completes(make: object) -> None:
     outputs = member.step(13.0, End(900.0))
     closed = outputs.index(SetRate(0.0, math.inf, 4.0))
     assert outputs.index(SendTo(Complete(1, 900.0))) > closed
-    assert member.state is State.IDLE
+    assert member.state is MemberState.IDLE
 
 
 def test_an_end_while_cut_off_is_told_later() -> None:
     member = stale()
     assert not said(member.step(12.0, End(900.0)))
-    assert member.state is State.DIAL
+    assert member.state is MemberState.DIAL
     resync, complete = said(member.step(13.0, welcome()))
     assert isinstance(resync, Resync)
     assert resync.op is not None and (resync.op.op, resync.op.done, resync.rate) == (1, 900.0, 0.0)
@@ -544,7 +544,7 @@ def test_a_lease_ends_with_its_operation() -> None:
     member.step(11.0, End(1000.0))
     member.step(11.0, Begin(10.0))
     member.step(11.1, rate(6, 50.0, op=1))
-    assert (member.state, member.rate) == (State.WAIT, 0.0)
+    assert (member.state, member.rate) == (MemberState.WAIT, 0.0)
     member.step(11.2, rate(7, 30.0, anchor=2, op=2))
     assert (member.rate, member.lease_end) == (30.0, 19.0)
 
@@ -554,10 +554,10 @@ def test_a_lease_ends_with_its_operation() -> None:
 
 def test_extend() -> None:
     member = paced()
-    assert said(member.step(11.0, Extend(50.0))) == [wire.Extend(1, 50.0)]
+    assert said(member.step(11.0, ExtendPhase(50.0))) == [wire.Extend(1, 50.0)]
     assert member.op is not None and member.op.volume == 1050.0
     member.step(11.0, LinkDown())
-    assert not said(member.step(11.0, Extend(50.0)))
+    assert not said(member.step(11.0, ExtendPhase(50.0)))
     (resync,) = said(member.step(12.0, welcome()))
     assert isinstance(resync, Resync) and resync.op is not None and resync.op.volume == 1100.0
 
@@ -575,7 +575,7 @@ def test_leave_says_goodbye() -> None:
 def test_a_refused_announcement_goes_on_at_the_fallback_and_is_repeated() -> None:
     member = waiting()
     member.step(10.1, Received(Error(2, "draining", "later")))
-    assert (member.state, member.rate) == (State.OPEN, 4.0)
+    assert (member.state, member.rate) == (MemberState.OPEN, 4.0)
     assert not [word for word in said(member.step(20.0, Timer())) if isinstance(word, Post)]
     assert [word for word in said(member.step(20.1, Timer())) if isinstance(word, Post)]
 
@@ -600,7 +600,7 @@ def test_who_is_not_known_any_more_joins_anew() -> None:
     words = said(member.step(11.0, Received(Error(0, "unknown_app", "?"))))
     assert [type(word) for word in words] == [Register, Post]
     assert member.member != old
-    assert (member.state, member.key) == (State.OPEN, (3, 5))
+    assert (member.state, member.key) == (MemberState.OPEN, (3, 5))
 
 
 def test_who_is_superseded_becomes_another_member() -> None:
@@ -617,7 +617,7 @@ def test_another_fatal_error_is_dialled_again_after_the_time_asked_for() -> None
 
 
 def test_notices_are_for_people() -> None:
-    assert only(idle().step(1.0, Received(Notice("restart", "in a moment", 2.0))), Log)
+    assert only(idle().step(1.0, Received(Notice("restart", "in a moment", 2.0))), LogLine)
 
 
 @pytest.mark.parametrize("value", [math.nan, -1.0, math.inf, 1e19])
@@ -651,7 +651,7 @@ def test_the_fallback_does_not_exceed_the_cap() -> None:
 def test_off_is_unpaced_and_silent() -> None:
     member = dialling(off=True)
     assert member.step(0.0, Begin(10.0)) == [SetRate(None, math.inf, 5.0)]
-    assert member.state is State.OFF
+    assert member.state is MemberState.OFF
     assert not said(member.step(1.0, End(10.0)))
 
 
@@ -660,7 +660,7 @@ def test_switched_off_and_on(make: object) -> None:
     member = make()  # type: ignore[operator]
     linked = member.linked
     outputs = member.step(12.5, Switch(on=False))
-    assert member.state is State.OFF
+    assert member.state is MemberState.OFF
     assert only(outputs, HangUp)
     assert said(outputs) == ([Goodbye("off")] if linked else [])
     assert member.op is None or member.rate is None
@@ -683,7 +683,7 @@ events = st.one_of(
         flags=st.sampled_from([0, 0, 0, wire.FREE, wire.DRAINING, wire.MONITOR]),
     ),
     st.builds(welcome, st.integers(2, 5)),
-    st.sampled_from([LinkDown(), Timer(), Begin(10.0), End(10.0), Extend(1.0), Progress(3.0)]),
+    st.sampled_from([LinkDown(), Timer(), Begin(10.0), End(10.0), ExtendPhase(1.0), Progress(3.0)]),
 )
 
 
@@ -709,7 +709,7 @@ def test_only_rising_revisions_are_applied_and_leases_count_from_the_beat(script
             assert put.expiry == math.inf or put.expiry <= max(sent.values()) + LEASE  # type: ignore[union-attr]
             if put.expiry == math.inf:  # type: ignore[union-attr]
                 assert put.rate in (None, 0.0, 4.0)  # type: ignore[union-attr]
-        if member.state in (State.PACED, State.STALE):
+        if member.state in (MemberState.PACED, MemberState.STALE):
             assert t < member.lease_end <= max(sent.values()) + LEASE
     assert all(a < b for a, b in pairwise(applied))
     assert all(a < b for a, b in pairwise(acked))

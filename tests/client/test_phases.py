@@ -14,7 +14,7 @@ from client.costs import cost, yardstick
 from penstock.client import begin, io_phase, paced, process
 from penstock.client import bucket as bucket_module
 from penstock.client.bucket import Bucket, boottime, depth_of
-from penstock.client.link import Asked
+from penstock.client.link import PendingAnnouncement
 from penstock.client.phases import UNKNOWN, Phase
 from penstock.client.shared_bucket import SharedBucket
 from penstock.wire.messages import Complete, Extend, Post, Register
@@ -303,11 +303,11 @@ def test_targets_that_are_no_names_are_taken_as_all(controller: Controller, capl
 
 
 def test_an_interrupt_while_it_waits_ends_the_phase(controller: Controller, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(asked: Asked) -> None:
+    def interrupted(asked: PendingAnnouncement) -> None:
         controller.wait_for(Post)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Asked, "wait", interrupted)
+    monkeypatch.setattr(PendingAnnouncement, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         io_phase("1GB").__enter__()
     assert completed(controller).done == 0

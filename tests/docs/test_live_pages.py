@@ -9,15 +9,15 @@ from typing import get_args
 import pytest
 
 from penstock.client import config as client_config
-from penstock.client.member import State
+from penstock.client.member import MemberState
 from penstock.live.core import admin
 from penstock.live.core.members import Stage
 from penstock.live.server.config import (
-    Config,
     JournalConfig,
     LogConfig,
     QuotasConfig,
     ResourceConfig,
+    ServerConfig,
     SocketConfig,
     TcpConfig,
     load_config,
@@ -40,7 +40,7 @@ def rows(text: str, first: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "record", [Config, ResourceConfig, SocketConfig, TcpConfig, JournalConfig, QuotasConfig, LogConfig]
+    "record", [ServerConfig, ResourceConfig, SocketConfig, TcpConfig, JournalConfig, QuotasConfig, LogConfig]
 )
 def test_every_key_of_the_configuration_is_explained(record: type[Record]) -> None:
     for key in record.model_fields:
@@ -51,7 +51,7 @@ def test_defaults_of_the_configuration_are_the_ones_told() -> None:
     told = {"machine_nodes": "1000", "lease": "8 s", "beat": "2 s", "phi": "0.5", "max_wait": "600 s", "pace": "2 ms"}
     told |= {"epsilon": "0.02", "forget": "3600 s", "reserve": "`bounded`"}
     told |= {"members_per_job": "64", "jobs_per_user": "20000"}
-    defaults, settings = Config(capacity=1.0), Config(capacity=1.0).settings()
+    defaults, settings = ServerConfig(capacity=1.0), ServerConfig(capacity=1.0).settings()
     for key, text in told.items():
         [row] = rows(page("operating"), key)
         assert row.endswith(f"| {text} |")
@@ -83,7 +83,7 @@ def test_every_error_is_on_its_page(code: str) -> None:
 
 def test_every_state_and_verb_is_on_its_page() -> None:
     text = page("protocol")
-    for name in [*(state.name for state in State), *(stage.value for stage in Stage), *admin._VERBS]:
+    for name in [*(state.name for state in MemberState), *(stage.value for stage in Stage), *admin._VERBS]:
         assert rows(text, name), name
 
 

@@ -15,7 +15,7 @@ from live.harness.network import DOWN, UP, Link, Network, Weather
 from live.harness.plan import draw_plan
 from live.harness.runs import POLICIES, calm_plan, run_world
 from live.harness.world import Endless, World
-from penstock.live.core import Core, State, records
+from penstock.live.core import ControllerState, Core, records
 from penstock.live.journal.segment import pack
 from penstock.wire import messages as wire
 from penstock.wire.messages import Message
@@ -119,7 +119,7 @@ def test_every_point_of_a_turn_is_a_place_to_die() -> None:
 class Sleepless(World):
     """The controller wants to be woken at once, again and again."""
 
-    def make_core(self, epoch: int, boot: float, state: State | None, warm: bool) -> Core:
+    def make_core(self, epoch: int, boot: float, state: ControllerState | None, warm: bool) -> Core:
         core = super().make_core(epoch, boot, state, warm)
         core._on_clock = lambda time: core._t  # type: ignore[method-assign]
         return core

@@ -21,7 +21,7 @@ from penstock.live.loadtest import LoadTestFailed
 from penstock.live.loadtest.clients import Crowd
 from penstock.live.loadtest.load_test import part
 from penstock.live.loadtest.processes import controller, way_in
-from penstock.live.loadtest.transports import Way
+from penstock.live.loadtest.transports import Transport
 from penstock.live.server.config import load_config
 from penstock.wire import messages as wire
 from penstock.wire.messages import Challenge, Error, Frames, Message, Post, Rate, Registered, Welcome
@@ -154,7 +154,7 @@ class Slow(asyncio.Protocol):
 async def crowd_of(folder: Path, kind: type[Slow], count: int = 10) -> Crowd:
     path = str(folder / "socket")
     await asyncio.get_running_loop().create_unix_server(kind, path)
-    return Crowd(Way("unix", path), count, "c")
+    return Crowd(Transport("unix", path), count, "c")
 
 
 def test_a_wait_ends_with_the_first_rate_above_zero(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from live.test_faults import test_one_with_nothing_to_do_on_a_dead_link as idle_
 from live.test_faults import test_the_evicted_count_until_their_lease_is_over as one_is_evicted
 from live.test_faults import test_what_an_exempt_job_can_use_is_kept_free as one_is_exempt
 from penstock.client.member import Member
-from penstock.live.core import Core, Settings, State, charges
+from penstock.live.core import ControllerSettings, ControllerState, Core, charges
 from penstock.live.core import handlers as frames
 from penstock.live.core import records as records_of_core
 from penstock.live.core.members import Member as Charged
@@ -60,14 +60,14 @@ class NoOrder(World):
 class NoJournal(World):
     """Starts again as if nobody had been told anything."""
 
-    def make_core(self, epoch: int, boot: float, state: State | None, warm: bool) -> Core:
+    def make_core(self, epoch: int, boot: float, state: ControllerState | None, warm: bool) -> Core:
         return super().make_core(epoch, boot, None, warm)
 
 
 class NoGrace(World):
     """Trusts a journal that may have lost its tail."""
 
-    def make_core(self, epoch: int, boot: float, state: State | None, warm: bool) -> Core:
+    def make_core(self, epoch: int, boot: float, state: ControllerState | None, warm: bool) -> Core:
         return super().make_core(epoch, boot, state, True)
 
 
@@ -99,7 +99,7 @@ def no_ack_wait(patch: pytest.MonkeyPatch) -> type[World]:
 
 
 def no_margin(patch: pytest.MonkeyPatch) -> type[World]:
-    patch.setattr(Settings, "waiting", property(lambda settings: settings.lease))
+    patch.setattr(ControllerSettings, "waiting", property(lambda settings: settings.lease))
     return World
 
 

@@ -11,10 +11,10 @@ import threading
 import time
 
 from penstock.client.bucket import Bucket
-from penstock.client.config import Address, Config
+from penstock.client.config import Address, ClientConfig
 from penstock.client.events import Begin
 from penstock.client.link import Link
-from penstock.client.member import Settings
+from penstock.client.member import MemberSettings
 
 CHUNK = 25_000  # bytes
 
@@ -22,7 +22,7 @@ CHUNK = 25_000  # bytes
 class Writer:
     def __init__(self, path: str, job: str, volume: float, fallback: float) -> None:
         self.job, self.volume = job, volume
-        self.link = Link(Config(Settings(job=job, fallback=fallback), Address(path=path)))
+        self.link = Link(ClientConfig(MemberSettings(job=job, fallback=fallback), Address(path=path)))
         self.bucket = Bucket()
         self.moved, self.unpaced, self.failure = 0.0, 0, ""
         self.last, self.longest = time.monotonic(), 0.0

@@ -11,19 +11,19 @@ from live.harness import live_decider
 from live.harness.lockstep import Lockstep
 from penstock import Scenario
 from penstock.engine.link.execution import origin_of, tick_of
-from penstock.live.core import Core, Resource, Settings
-from penstock.live.core.events import Closed, Connected, Frame, Identity, Input, Journal, Output, Send
+from penstock.live.core import ControllerSettings, Core, Resource
+from penstock.live.core.events import Closed, Connected, Frame, Identity, Input, Output, Send, WriteRecords
 from penstock.live.journal import Header, boot_id, raise_epoch, recover
-from penstock.live.journal import Journal as Pen
+from penstock.live.journal import JournalWriter as Pen
 from penstock.metrics.measure import Study
 from penstock.policies.sharing import find
 from penstock.wire.messages import Ack, Beat, Message, Rate, Register
 
 WALL = 1_000_000.0  # the time of day when a story's clock shows 0
-SETTINGS = Settings(resources=(Resource("all", 100.0),), machine_nodes=100, pace=0.0, epsilon=0.0)
+SETTINGS = ControllerSettings(resources=(Resource("all", 100.0),), machine_nodes=100, pace=0.0, epsilon=0.0)
 
 
-def written(folder: Path, settings: Settings, epoch: int, first: int, time: float, warm: bool = True) -> Pen:
+def written(folder: Path, settings: ControllerSettings, epoch: int, first: int, time: float, warm: bool = True) -> Pen:
     """A journal to write to."""
     facts = {"boot_id": boot_id(), "offset": 0.0, "wall": WALL + time, "time": time, "boot": time, "warm": warm}
     return Pen(folder, Header(epoch=epoch, first=first, settings=dataclasses.asdict(settings), **facts))
@@ -37,7 +37,7 @@ def journal_of(scenario: Scenario, policy: str, folder: Path) -> None:
     class Recording(Core):
         def step(self, t: float, inputs: list[Input]) -> list[Output]:
             outputs = super().step(t, inputs)
-            told.extend((t, output.record) for output in outputs if isinstance(output, Journal))
+            told.extend((t, output.record) for output in outputs if isinstance(output, WriteRecords))
             return outputs
 
     program, chosen = Study(scenario).program, find(policy)
@@ -55,7 +55,7 @@ def journal_of(scenario: Scenario, policy: str, folder: Path) -> None:
 class Story:
     """A controller that hears what the test says, one life after the other; `at` is its clock."""
 
-    def __init__(self, folder: Path, settings: Settings = SETTINGS) -> None:
+    def __init__(self, folder: Path, settings: ControllerSettings = SETTINGS) -> None:
         self.folder, self.settings, self.at = folder, settings, 0.0
         folder.mkdir(exist_ok=True)
         self.deaf: set[int] = set()  # sessions that do not ack
@@ -122,7 +122,7 @@ class Story:
 
     def _turn(self, *inputs: Input) -> None:
         outputs = self.core.step(self.at, list(inputs))
-        self._pen.write(self.at, [output.record for output in outputs if isinstance(output, Journal)])
+        self._pen.write(self.at, [output.record for output in outputs if isinstance(output, WriteRecords)])
         for output in outputs:
             if isinstance(output, Send) and isinstance(output.message, Rate):
                 rate = output.message

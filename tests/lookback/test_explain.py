@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from lookback.stories import SETTINGS, WALL, Story
-from penstock.live.core import Resource, Settings, State
+from penstock.live.core import ControllerSettings, ControllerState, Resource
 from penstock.live.journal import JournalError
 from penstock.lookback.explain import Explained, Explanation, Holder, Rank, UnknownJob, explain, limited
 from penstock.report.live.history import explanation_lines
@@ -29,7 +29,8 @@ def near(**expected):
 
 def with_sharing(folder, sharing):
     return Story(
-        folder, Settings(resources=SETTINGS.resources, machine_nodes=100, pace=0.0, epsilon=0.0, sharing=sharing)
+        folder,
+        ControllerSettings(resources=SETTINGS.resources, machine_nodes=100, pace=0.0, epsilon=0.0, sharing=sharing),
     )
 
 
@@ -258,7 +259,9 @@ def test_unpaced_by_an_operator_is_nobodys_loss(story):
 
 def test_others_on_other_targets_hold_nothing(tmp_path):
     resources = (Resource("x", 100.0, "x"), Resource("y", 100.0, "y"))
-    story = Story(tmp_path / "journal", Settings(resources=resources, machine_nodes=100, pace=0.0, epsilon=0.0))
+    story = Story(
+        tmp_path / "journal", ControllerSettings(resources=resources, machine_nodes=100, pace=0.0, epsilon=0.0)
+    )
     for name, target in (("a", "x"), ("b", "x"), ("c", "y")):
         story.register(name)
         story.say(name, Post(2, 1, 1, 400.0, "write", (target,)))
@@ -333,8 +336,8 @@ def test_the_reading_begins_at_a_snapshot(story, monkeypatch):
     story.wait(6, a=500.0, b=500.0)
     story.end()
     seen = []
-    apply = State.apply
-    monkeypatch.setattr(State, "apply", lambda state, t, record: seen.append(t) or apply(state, t, record))
+    apply = ControllerState.apply
+    monkeypatch.setattr(ControllerState, "apply", lambda state, t, record: seen.append(t) or apply(state, t, record))
     found = limited(story.folder, 5, now=WALL + 10)
     assert [held.lost for held in found.jobs] == pytest.approx([250, 250])
     assert min(seen) >= 4.0

@@ -5,7 +5,7 @@ import pytest
 from lookback.stories import Story, journal_of
 from penstock import Scenario, compare
 from penstock.errors import InvalidOption
-from penstock.live.core import Resource, Settings
+from penstock.live.core import ControllerSettings, Resource
 from penstock.live.journal import JournalError, replay
 from penstock.lookback.shadow import shadow
 from penstock.lookback.traffic import traffic
@@ -96,7 +96,7 @@ TARGETS = (Resource("x", 100.0, "x"), Resource("y", 100.0, "y"))
 @pytest.fixture
 def two_targets(tmp_path):
     """Job a writes to both targets, b to y alone, and c to x, of which it does not finish."""
-    story = Story(tmp_path / "journal", Settings(resources=TARGETS, machine_nodes=100, pace=0.0, epsilon=0.0))
+    story = Story(tmp_path / "journal", ControllerSettings(resources=TARGETS, machine_nodes=100, pace=0.0, epsilon=0.0))
     story.register("a")
     story.say("a", Post(2, 1, 1, 800.0, "write", ("x", "y")))
     story.wait(4, a=800.0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from penstock.lookback.explain import Held, Holder, Limited
+from penstock.lookback.explain import HeldBack, Holder, Limited
 from penstock.report.live.history import limited_lines
 from penstock.report.live.table import ResourceLine, jobs_table, mode_words
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
@@ -54,7 +54,7 @@ def test_a_long_name_is_folded_and_costs_no_column():
 @pytest.mark.parametrize("width", [60, 80, 110])
 def test_who_was_limited_by_whom(width):
     by = tuple(Holder(f"job-{number}", number, 1e9, 1 / 3) for number in range(3))
-    held = Held("climate", 0, 12_345, 7000.0, 123.4e9, 6543.2, held_by=by)
+    held = HeldBack("climate", 0, 12_345, 7000.0, 123.4e9, 6543.2, held_by=by)
     tables = [each for each in limited_lines(Limited(3600.0, "", (held,), (held,))) if isinstance(each, FittingTable)]
     lines = shown(width, *tables)
     assert max(map(len, lines)) <= width

@@ -12,14 +12,14 @@ from penstock.campaign.recommendation import judged
 from penstock.policies.sharing import find
 from penstock.report.comparison.page import write_report
 from penstock.report.plots import comparison_figure
-from penstock.report.recommendation.plot import advice_figure
-from penstock.report.recommendation.table import advice_lines, advice_table, number
+from penstock.report.recommendation.plot import recommendation_figure
+from penstock.report.recommendation.table import number, recommendation_lines, recommendation_table
 from report.samples import run
 
 NAMES = ("fair-share", "fcfs", "greedy-yield", "greedy-com", "set-10", "list-fifo", "list-johnson")
 
 
-def advice(means, *, spread=0.01, goal="min-yield", names=NAMES, assumed=False, second=None):
+def recommendation(means, *, spread=0.01, goal="min-yield", names=NAMES, assumed=False, second=None):
     """Forty variants with these means; on the second half with others, if these are given."""
     draw = np.random.default_rng(1)
     values = draw.normal(means, spread, size=(40, len(means)))
@@ -36,7 +36,7 @@ def text(table, width=120):
 
 
 def test_a_winner_is_recommended_with_its_lead_and_its_gain():
-    first, method = advice_lines(advice((0.7, 0.8, 0.9)))
+    first, method = recommendation_lines(recommendation((0.7, 0.8, 0.9)))
     assert first.startswith("Recommended for min-yield: greedy-yield, +0.09")
     assert " over fcfs, the next best, and +0.19" in first and first.endswith(" over fair-share, on 20 variants.")
     assert method == (
@@ -46,27 +46,29 @@ def test_a_winner_is_recommended_with_its_lead_and_its_gain():
 
 
 def test_the_next_best_may_be_what_is_in_use_and_what_is_in_use_the_best():
-    assert advice_lines(advice((0.8, 0.7, 0.9)))[0].endswith(") over fair-share, the next best, on 20 variants.")
-    best = advice_lines(advice((0.9, 0.7, 0.8)))[0]
+    assert recommendation_lines(recommendation((0.8, 0.7, 0.9)))[0].endswith(
+        ") over fair-share, the next best, on 20 variants."
+    )
+    best = recommendation_lines(recommendation((0.9, 0.7, 0.8)))[0]
     assert best.startswith("Recommended for min-yield: fair-share, +") and best.count("over") == 1
 
 
 def test_less_is_better_for_stretch():
-    first = advice_lines(advice((1.5, 1.2, 1.9), goal="stretch"))[0]
+    first = recommendation_lines(recommendation((1.5, 1.2, 1.9), goal="stretch"))[0]
     assert first.startswith("Recommended for stretch: fcfs, -0.") and " against fair-share, the next best" in first
 
 
 def test_ties_are_named_up_to_a_point_and_the_simplest_of_them_is_said():
-    first, more, _ = advice_lines(advice((0.8,) * 2))
+    first, more, _ = recommendation_lines(recommendation((0.8,) * 2))
     assert first.startswith("No significant difference in min yield between ")
     assert first.endswith(" on 20 variants; fair-share is the simplest, as nothing need be changed.")
     assert more == "More variants may tell them apart: --variants 160."
-    many = advice_lines(advice((0.7, *[0.9] * 6), spread=0.0001))[0]
+    many = recommendation_lines(recommendation((0.7, *[0.9] * 6), spread=0.0001))[0]
     assert " and 2 more on 20 variants; fcfs is the simplest with +0.2" in many
 
 
 def test_halves_that_disagree_are_no_tie():
-    first = advice_lines(advice((0.8, 0.9), second=(0.9, 0.8)))[0]
+    first = recommendation_lines(recommendation((0.8, 0.9), second=(0.9, 0.8)))[0]
     assert first == (
         "No clear winner in min yield: fcfs was best on the variants it was chosen on, fair-share on the others; "
         "fair-share is the simplest, as nothing need be changed."
@@ -76,7 +78,7 @@ def test_halves_that_disagree_are_no_tie():
 def test_an_assumed_noise_is_said():
     assert (
         "(assumed, since the scenario has none; --noise gives another)"
-        in advice_lines(advice((0.8, 0.9), assumed=True))[1]
+        in recommendation_lines(recommendation((0.8, 0.9), assumed=True))[1]
     )
 
 
@@ -88,17 +90,17 @@ def test_small_differences_are_not_called_nothing(value, shown):
 
 
 def test_the_table_has_every_policy_best_first():
-    shown = text(advice_table(advice((0.7, 0.8, 0.9, 0.9), spread=0.0)))
+    shown = text(recommendation_table(recommendation((0.7, 0.8, 0.9, 0.9), spread=0.0)))
     lines = [line.split() for line in shown.splitlines() if line.split() and line.split()[0] in NAMES]
     assert [line[0] for line in lines] == ["greedy-yield", "greedy-com", "fcfs", "fair-share"]
     assert [line[-1] for line in lines] == ["chosen", "tie", "worse", "worse"]
     assert "min yield, 20 variants each" in shown and "-0.2000" in shown
-    assert max(map(len, text(advice_table(advice((0.7, 0.8))), 80).splitlines())) <= 80
+    assert max(map(len, text(recommendation_table(recommendation((0.7, 0.8))), 80).splitlines())) <= 80
 
 
 def test_the_plot_has_a_row_for_each_policy_and_the_line_of_the_one_chosen():
-    found = advice((0.7, 0.8, 0.9))
-    [axes] = advice_figure(found).axes
+    found = recommendation((0.7, 0.8, 0.9))
+    [axes] = recommendation_figure(found).axes
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["greedy-yield", "fcfs", "fair-share"]
     assert "greedy-yield (★)" in axes.get_title(loc="left")
     means = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
@@ -108,7 +110,7 @@ def test_the_plot_has_a_row_for_each_policy_and_the_line_of_the_one_chosen():
 
 
 def test_the_page_says_it_first_and_explains_its_words(tmp_path):
-    found = advice((0.7, 0.8, 0.9))
+    found = recommendation((0.7, 0.8, 0.9))
     runs = [run(name) for name in NAMES[:3]]
     write_report(tmp_path / "r.html", "mine", runs, found)
     page = (tmp_path / "r.html").read_text()

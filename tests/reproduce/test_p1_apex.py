@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from penstock.reproduce import Settings, find, p1_apex
+from penstock.reproduce import ExperimentSettings, find, p1_apex
 from penstock.reproduce.p1_synthetic import STRATEGIES
 
 WORKLOADS = {"P1.fig9": ["NERSC"], "P1.fig10": ["TRILAB"]}
@@ -45,7 +45,7 @@ def test_figures_8_to_13(run, few, name):
 
 
 def test_in_full_there_are_as_many_windows_as_in_the_paper():
-    (campaign,) = find("P1.fig9").campaigns(Settings())
+    (campaign,) = find("P1.fig9").campaigns(ExperimentSettings())
     assert campaign.size == 100 * 20 * 10 * len(STRATEGIES)
 
 

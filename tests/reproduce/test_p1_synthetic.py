@@ -7,7 +7,7 @@ import pytest
 from pytest import approx
 
 from penstock import generate
-from penstock.reproduce import Settings, find
+from penstock.reproduce import ExperimentSettings, find
 from penstock.reproduce.p1_synthetic import METRICS, STRATEGIES
 from penstock.workloads.synthetic import shapes
 
@@ -15,7 +15,7 @@ PRESSURES = ["0.2", "0.5", "0.8", "0.9", "1.0", "1.1"]
 
 
 def test_figure_5_in_full_has_as_many_runs_as_in_the_paper():
-    (campaign,) = find("P1.fig5").campaigns(Settings())
+    (campaign,) = find("P1.fig5").campaigns(ExperimentSettings())
     assert campaign.size == 9_600
 
 

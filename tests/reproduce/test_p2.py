@@ -8,13 +8,13 @@ from pytest import approx
 
 from penstock import generate, simulate
 from penstock.metrics.weight import io_weight
-from penstock.reproduce import Settings, find
+from penstock.reproduce import ExperimentSettings, find
 from penstock.reproduce.p2 import BEST_EFFORT, FIFO, HRR, ORDERS, middle
 
 
 @pytest.mark.parametrize(("name", "runs"), [("P2.fig3", 7_000), ("P2.fig4", 14_000), ("P2.fig5", 6_000)])
 def test_in_full_there_are_as_many_instances_as_in_the_paper(name, runs):
-    (campaign,) = find(name).campaigns(Settings())
+    (campaign,) = find(name).campaigns(ExperimentSettings())
     assert campaign.size == runs
 
 

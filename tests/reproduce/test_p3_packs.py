@@ -10,7 +10,7 @@ from pytest import approx
 
 from penstock import generate, pack
 from penstock.campaign import read_results
-from penstock.reproduce import Settings, find
+from penstock.reproduce import ExperimentSettings, find
 from penstock.reproduce.p3_packs import ALPHAS, BY_ALPHA, FIRST_FIT, ONE, ONE_LONGEST, PARTS, PLANS
 
 QUANTITIES = {
@@ -22,7 +22,7 @@ QUANTITIES = {
 
 
 def test_in_full_there_are_as_many_workloads_as_in_the_paper():
-    (campaign,) = find("P3.fig10").campaigns(Settings())
+    (campaign,) = find("P3.fig10").campaigns(ExperimentSettings())
     assert campaign.size == len(ALPHAS) * 10 * len(PLANS)
     seeds = [seed for workload in campaign.workloads for seed in workload.seeds]
     assert len(set(seeds)) == len(ALPHAS) * 10

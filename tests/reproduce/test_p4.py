@@ -6,7 +6,7 @@ import pytest
 from pytest import approx
 
 from penstock import allocate, generate
-from penstock.reproduce import Settings, find, p4, reproduce
+from penstock.reproduce import ExperimentSettings, find, p4, reproduce
 from penstock.reproduce.p4 import ALLOCATIONS, BEST, GC, GNC, MCKP, PLACED, RANDOM, TCPU, TOLD, pair_name
 
 IDS = [f"P4.fig{figure}" for figure in range(3, 7)]
@@ -25,14 +25,14 @@ def few(monkeypatch):
 
 
 def test_in_full_each_load_has_over_a_hundred_sets_and_no_two_are_the_same():
-    (campaign,) = find("P4.fig4").campaigns(Settings())
+    (campaign,) = find("P4.fig4").campaigns(ExperimentSettings())
     assert campaign.size == 10 * 102 * len(ALLOCATIONS)
     seeds = [seed for workload in campaign.workloads for seed in workload.seeds]
     assert len(set(seeds)) == len(seeds) == 10 * 102
 
 
 def test_a_larger_scale_has_the_sets_of_a_smaller_one():
-    few, many = (find("P4.fig3").campaigns(Settings(scale=scale))[0] for scale in (0.1, 1.0))
+    few, many = (find("P4.fig3").campaigns(ExperimentSettings(scale=scale))[0] for scale in (0.1, 1.0))
     for one, other in zip(few.workloads, many.workloads, strict=True):
         assert set(one.seeds) < set(other.seeds)
 
@@ -98,7 +98,7 @@ def test_figure_6_compares_with_exact_profiles(run, few):
 
 def test_a_run_is_that_of_its_seed(run, few):
     """One set of figure 4, run by hand."""
-    (campaign,) = find("P4.fig4").campaigns(Settings(scale=1e-6))
+    (campaign,) = find("P4.fig4").campaigns(ExperimentSettings(scale=1e-6))
     workload = campaign.workloads[0]
     (source,), seed = workload.sources, workload.seeds[0]
     by_hand = allocate(generate("targets", seed, load=0.2, applications=20), TCPU, GNC, seed=seed)

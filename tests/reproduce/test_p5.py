@@ -6,7 +6,7 @@ import pytest
 from pytest import approx
 
 from penstock import generate
-from penstock.reproduce import Settings, find, p5
+from penstock.reproduce import ExperimentSettings, find, p5
 from penstock.reproduce.p5 import BOUND, PARTS, PRINTED, STRATEGIES, STRETCHES, G
 from penstock.studies.buffers import buffer
 from penstock.studies.sizing import size_buffer
@@ -22,8 +22,8 @@ def few(monkeypatch):
 
 
 def test_in_full_there_are_30_sets_in_each_cell_of_table_2_and_10_in_figure_8():
-    assert [each.size for each in find("P5.table2").campaigns(Settings())] == [12 * 30 * 2] * 2
-    assert [each.size for each in find("P5.fig8").campaigns(Settings())] == [
+    assert [each.size for each in find("P5.table2").campaigns(ExperimentSettings())] == [12 * 30 * 2] * 2
+    assert [each.size for each in find("P5.fig8").campaigns(ExperimentSettings())] == [
         12 * 10 * len(PARTS) * len(STRATEGIES),
         12 * 10 * len(PARTS),
     ]

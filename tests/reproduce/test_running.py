@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 
 from penstock.campaign import Campaign
 from penstock.errors import InvalidOption
-from penstock.reproduce import Experiment, Settings, reproduce
+from penstock.reproduce import Experiment, ExperimentSettings, reproduce
 from penstock.reproduce.means import by_setting
 
 
-def chains(settings: Settings, **changes: object) -> list[Campaign]:
+def chains(settings: ExperimentSettings, **changes: object) -> list[Campaign]:
     document = {
         "version": 1,
         "name": "chains",
@@ -74,5 +74,5 @@ def test_a_scale_that_makes_no_sense_is_refused(tmp_path, scale):
 
 
 def test_instances_are_the_papers_times_the_scale_and_at_least_two():
-    assert [Settings(scale=scale).instances(30) for scale in (1.0, 0.5, 0.01)] == [30, 15, 2]
-    assert Settings(scale=0.1).seeds(30) == "1-3"
+    assert [ExperimentSettings(scale=scale).instances(30) for scale in (1.0, 0.5, 0.01)] == [30, 15, 2]
+    assert ExperimentSettings(scale=0.1).seeds(30) == "1-3"

@@ -21,7 +21,7 @@ from penstock.metrics.measure import Study
 from penstock.model import Compute, Read, Repeat, Scenario, Write
 from penstock.workloads import first_fit as kernels
 from penstock.workloads import generate
-from penstock.workloads.apex import CIELO_CORES, Life, Schedule, apex_schedule, mean_rate, scaled
+from penstock.workloads.apex import CIELO_CORES, JobSchedule, Life, apex_schedule, mean_rate, scaled
 from penstock.workloads.apex_table import COLUMNS, read_table
 from penstock.workloads.first_fit import first_fit
 
@@ -32,7 +32,7 @@ HEAD = "workload,workflow,share_pct,wall_time_h,cores,input,output,checkpoint_si
 
 
 @pytest.fixture(scope="module", params=[("NERSC", 0), ("NERSC", 7), ("TRILAB", 0), ("TRILAB", 7)], ids=str)
-def drawn(request: pytest.FixtureRequest) -> Schedule:
+def drawn(request: pytest.FixtureRequest) -> JobSchedule:
     workload, machine = request.param
     return apex_schedule(workload, seed=11, machine=machine)
 
@@ -202,7 +202,7 @@ def test_first_fit_is_that_of_the_slow_one(kinds: list[tuple[int, int]], picks: 
     assert plain.tolist() == starts.tolist()
 
 
-def busy_cores(schedule: Schedule) -> tuple[np.ndarray, np.ndarray]:
+def busy_cores(schedule: JobSchedule) -> tuple[np.ndarray, np.ndarray]:
     """Instants, and how many cores are busy from each on; what ends within a millisecond of an instant is gone."""
     width = np.array([life.cores for life in schedule.lives])[schedule.kinds]
     times = np.concatenate([schedule.starts, schedule.ends - 1e-3])
@@ -210,23 +210,23 @@ def busy_cores(schedule: Schedule) -> tuple[np.ndarray, np.ndarray]:
     return times[order], np.cumsum(np.concatenate([width, -width])[order])
 
 
-def test_no_core_is_used_twice_at_a_time(drawn: Schedule) -> None:
+def test_no_core_is_used_twice_at_a_time(drawn: JobSchedule) -> None:
     assert busy_cores(drawn)[1].max() <= CIELO_CORES
 
 
-def test_the_machine_is_as_good_as_full_while_it_is_watched(drawn: Schedule) -> None:
+def test_the_machine_is_as_good_as_full_while_it_is_watched(drawn: JobSchedule) -> None:
     times, busy = busy_cores(drawn)
     inside = np.clip(np.append(times, drawn.end), drawn.begin, drawn.end)
     assert np.diff(inside) @ busy / (CIELO_CORES * (drawn.end - drawn.begin)) > 0.95
 
 
-def test_it_is_watched_for_three_months_between_filling_and_draining(drawn: Schedule) -> None:
+def test_it_is_watched_for_three_months_between_filling_and_draining(drawn: JobSchedule) -> None:
     longest = max(life.seconds for life in drawn.lives)
     assert (drawn.begin, drawn.end) == (longest, longest + 92 * DAY)
     assert drawn.starts.max() > drawn.end
 
 
-def test_node_hours_follow_the_table(drawn: Schedule) -> None:
+def test_node_hours_follow_the_table(drawn: JobSchedule) -> None:
     """To half an application in the whole list; while it is watched, as far as a few hundred of them can."""
     work = np.array([life.cores * life.seconds for life in drawn.lives])
     counts = np.bincount(drawn.kinds)
@@ -238,7 +238,7 @@ def test_node_hours_follow_the_table(drawn: Schedule) -> None:
     assert spent / spent.sum() == approx(share, abs=0.08)
 
 
-def test_order_is_random(drawn: Schedule) -> None:
+def test_order_is_random(drawn: JobSchedule) -> None:
     """Every kind has its part of the first half of the list, within five standard deviations."""
     half = drawn.kinds.size // 2
     for kind, count in enumerate(np.bincount(drawn.kinds)):
@@ -249,7 +249,7 @@ def test_order_is_random(drawn: Schedule) -> None:
 # Windows
 
 
-def test_windows_are_steady_and_the_longest(drawn: Schedule) -> None:
+def test_windows_are_steady_and_the_longest(drawn: JobSchedule) -> None:
     assert len(drawn.windows) == 20
     events = np.concatenate([drawn.starts, drawn.ends])
     lengths = [window.end - window.begin for window in drawn.windows]
@@ -274,7 +274,7 @@ def test_windows_of_trilab_are_an_order_of_magnitude_longer_and_have_fewer_appli
     assert count["apex-nersc"] > 8 * count["apex-trilab"]
 
 
-def test_a_scenario_has_those_who_run_in_its_window(drawn: Schedule) -> None:
+def test_a_scenario_has_those_who_run_in_its_window(drawn: JobSchedule) -> None:
     for rank in (1, 20):
         window, scenario = drawn.windows[rank - 1], drawn.scenario(rank)
         assert (scenario.window.begin, scenario.window.end) == (0, window.end - window.begin)
@@ -285,7 +285,7 @@ def test_a_scenario_has_those_who_run_in_its_window(drawn: Schedule) -> None:
         assert sum(each.nodes for each in scenario.applications) <= scenario.platform.nodes
 
 
-def test_applications_alone_last_as_long_as_the_schedule_says(drawn: Schedule) -> None:
+def test_applications_alone_last_as_long_as_the_schedule_says(drawn: JobSchedule) -> None:
     window, scenario = drawn.windows[2], drawn.scenario(3)
     chosen = drawn.running(window)
     for index, each in zip(chosen.tolist(), scenario.applications, strict=True):

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.campaign.document import Campaign, load_campaign
     from penstock.campaign.merge import merge
-    from penstock.campaign.recommendation import Advice, recommend
+    from penstock.campaign.recommendation import Recommendation, recommend
     from penstock.campaign.results import Results, read_results
     from penstock.campaign.runner import Report, run_campaign
     from penstock.campaign.summary import Entry, summarise
 
 _HOME = {
-    "Advice": "recommendation",
+    "Recommendation": "recommendation",
     "Campaign": "document",
     "Entry": "summary",
     "Report": "runner",
@@ -39,9 +39,9 @@ _HOME = {
 }
 
 __all__ = [
-    "Advice",
     "Campaign",
     "Entry",
+    "Recommendation",
     "Report",
     "Results",
     "load_campaign",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from penstock.campaign.executor import Executor, Lost, Perform
-from penstock.campaign.perform import Row
+from penstock.campaign.executor import Executor, LostUnit, Perform
+from penstock.campaign.perform import RunRow
 from penstock.campaign.remote import Elsewhere, need, say
 from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
@@ -28,14 +28,14 @@ class Dask(Elsewhere):
         super().__init__()
         self.address = address
         self._most = 0
-        self._advised = False
+        self._warned = False
 
     @property
     def words(self) -> str:
         """As in the protocol."""
         return f"{self._most} workers at {self.address}"
 
-    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """Hand units to whatever workers there are."""
         from penstock.campaign.dask_feeder import Feeder, connect  # noqa: PLC0415
 
@@ -54,8 +54,8 @@ class Dask(Elsewhere):
             return
         self.goes_on()
         self._most = max(self._most, len(threads))
-        if max(threads.values()) > 1 and not self._advised:
-            self._advised = True
+        if max(threads.values()) > 1 and not self._warned:
+            self._warned = True
             say(
                 f"a worker at {self.address} has {max(threads.values())} threads but does one run at a time; start "
                 "workers as `dask worker ADDRESS --nthreads 1 --nworkers CORES`"

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from penstock.campaign.chunks import Chunk, Chunks
-from penstock.campaign.executor import Lost, Perform
-from penstock.campaign.perform import Row
+from penstock.campaign.executor import LostUnit, Perform
+from penstock.campaign.perform import RunRow
 from penstock.campaign.units import Unit
 from penstock.campaign.worker import Call, identity
 from penstock.errors import InvalidOption
@@ -32,7 +32,7 @@ TICK = 1.0  # seconds between looks at the workers
 
 Client: TypeAlias = Any  # Dask is not typed
 Future: TypeAlias = Any
-Outcome = tuple[list[list[Row]], float] | str | BaseException
+Outcome = tuple[list[list[RunRow]], float] | str | BaseException
 
 
 def connect(scheduler: object) -> Any:
@@ -58,7 +58,7 @@ class Feeder:
         self._workers = 0
         self._looked = -TICK
 
-    def outcomes(self) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def outcomes(self) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """What comes of every unit, as it comes."""
         try:
             while True:
@@ -105,7 +105,7 @@ class Feeder:
         except BaseException as error:
             self._ended.put((future.key, error))
 
-    def _take(self, key: str, outcome: Outcome) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def _take(self, key: str, outcome: Outcome) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         _, chunk = self._under_way.pop(key)
         if isinstance(outcome, str):
             raise InvalidOption(outcome)
@@ -116,7 +116,7 @@ class Feeder:
         self._chunks.learn(chunk, seconds)
         yield from zip(chunk.units, rows, strict=True)
 
-    def _lost(self, chunk: Chunk, error: BaseException) -> Iterator[tuple[Unit, Lost]]:
+    def _lost(self, chunk: Chunk, error: BaseException) -> Iterator[tuple[Unit, LostUnit]]:
         from distributed import KilledWorker  # noqa: PLC0415
 
         if not isinstance(error, KilledWorker):
@@ -126,7 +126,7 @@ class Feeder:
             return
         times = error.allowed_failures + 1
         for unit in chunk.units:
-            yield unit, Lost(f"{times} workers in a row ended while they had it; is there enough memory?")
+            yield unit, LostUnit(f"{times} workers in a row ended while they had it; is there enough memory?")
 
 
 def _explained(error: BaseException) -> BaseException:

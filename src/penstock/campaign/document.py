@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from penstock.campaign.canonical import canonical
 from penstock.campaign.grid import as_list, points
 from penstock.campaign.named_files import full_path
-from penstock.campaign.plan import Plan, plans_of
+from penstock.campaign.plan import CampaignPlan, plans_of
 from penstock.campaign.seeds import Seeds
 from penstock.campaign.source import Source, loaded
 from penstock.campaign.tasks import Metric, find_task
@@ -81,7 +81,7 @@ class Campaign:
 
     name: str
     workloads: tuple[Workload, ...]
-    plans: tuple[Plan, ...]
+    plans: tuple[CampaignPlan, ...]
     metrics: tuple[str, ...]
     keep: tuple[str, ...]
     text: str
@@ -233,7 +233,7 @@ def _noise(value: object, locate: Locate, where: Place) -> float | None:
 
 
 def _metrics(
-    asked: tuple[str, ...], plans: tuple[Plan, ...], locate: Locate
+    asked: tuple[str, ...], plans: tuple[CampaignPlan, ...], locate: Locate
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What is shown, and what is kept for every application."""
     tasks = [find_task(name) for name in dict.fromkeys(plan.task for plan in plans)]
@@ -248,6 +248,6 @@ def _metrics(
     return tuple(dict.fromkeys(shown_ones)), tuple(name for name in lists if name in asked and name not in single)
 
 
-def _known_metrics(plans: tuple[Plan, ...]) -> Iterator[Metric]:
+def _known_metrics(plans: tuple[CampaignPlan, ...]) -> Iterator[Metric]:
     for name in dict.fromkeys(plan.task for plan in plans):
         yield from find_task(name).metrics

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import NamedTuple, Protocol
 
-from penstock.campaign.perform import Row
+from penstock.campaign.perform import RunRow
 from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
 
-Perform = Callable[[Unit], list[Row]]
+Perform = Callable[[Unit], list[RunRow]]
 
 
-class Lost(NamedTuple):
+class LostUnit(NamedTuple):
     """Why nothing came back for a unit, though it was tried again."""
 
     reason: str
@@ -30,7 +30,7 @@ class Executor(Protocol):
     def words(self) -> str:
         """Where, for users."""
 
-    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """What `perform` gives for each unit, as it comes; units are drawn no earlier than they are needed.
 
         Closing the iterator ends all work. A unit whose worker is lost is tried again, and then given up.
@@ -60,7 +60,7 @@ class Here:
 
     words = "in this process"
 
-    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """As in the protocol."""
         for unit in units:
             yield unit, perform(unit)

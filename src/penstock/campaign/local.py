@@ -22,8 +22,8 @@ from queue import Queue
 from typing import Any
 
 from penstock.campaign.chunks import Chunk, Chunks
-from penstock.campaign.executor import Executor, Here, Lost, Perform
-from penstock.campaign.perform import Row
+from penstock.campaign.executor import Executor, Here, LostUnit, Perform
+from penstock.campaign.perform import RunRow
 from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
 
@@ -71,7 +71,7 @@ class Local:
         self.count = count
         self.words = f"{count} processes"
 
-    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """As in the protocol."""
         work = _Work(units)
         workers = [_hire(perform) for _ in range(self.count)]
@@ -104,7 +104,7 @@ class _Work:
     def next_chunk(self) -> Chunk | None:
         return self._again.popleft() if self._again else self.chunks.draw()
 
-    def bury(self, worker: Worker) -> Iterator[tuple[Unit, Lost]]:
+    def bury(self, worker: Worker) -> Iterator[tuple[Unit, LostUnit]]:
         """Take back what a dead worker had. What it was at is tried again; what it waited for is not to blame."""
         worker.end()
         suspect, *waiting = worker.chunks
@@ -115,7 +115,7 @@ class _Work:
         code = worker.process.exitcode or 0
         how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         for unit in suspect.units:
-            yield unit, Lost(f"the worker process ended {how}, twice; is there enough memory?")
+            yield unit, LostUnit(f"the worker process ended {how}, twice; is there enough memory?")
 
 
 def _fed(workers: list[Worker], work: _Work) -> list[Worker]:

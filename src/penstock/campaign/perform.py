@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from penstock.campaign.canonical import scenario_digest
 from penstock.campaign.case import Case
 from penstock.campaign.tasks import Value, Values, find_task
-from penstock.campaign.units import Run, Unit
+from penstock.campaign.units import PlannedRun, Unit
 from penstock.errors import InvalidOption, PenstockError
 
 
 @dataclass(frozen=True)
-class Row:
+class RunRow:
     """What came of one run: its metrics, or why there are none and how to see for yourself."""
 
     key: str
@@ -27,7 +27,7 @@ class Row:
     reproducer: str | None = None
 
 
-def perform(unit: Unit) -> list[Row]:
+def perform(unit: Unit) -> list[RunRow]:
     """A row for each run of the unit. Whatever goes wrong is noted, so that the rest can go on."""
     begun = time.perf_counter()
     try:
@@ -43,10 +43,10 @@ def perform(unit: Unit) -> list[Row]:
     return rows
 
 
-def failed(unit: Unit, run: Run, reason: str, scenario_hash: str | None = None, elapsed: float = 0.0) -> Row:
+def failed(unit: Unit, run: PlannedRun, reason: str, scenario_hash: str | None = None, elapsed: float = 0.0) -> RunRow:
     """The row of a run that came to nothing."""
     commands = unit.source.commands(unit.seed, run.plan.command)
-    return Row(run.key, {}, None, elapsed, scenario_hash, reason, commands)
+    return RunRow(run.key, {}, None, elapsed, scenario_hash, reason, commands)
 
 
 def words(error: BaseException) -> str:
@@ -55,7 +55,7 @@ def words(error: BaseException) -> str:
     return text if isinstance(error, PenstockError) else f"{type(error).__name__}: {text}"
 
 
-def _row(unit: Unit, run: Run, case: Case, found: str, begun: float) -> Row:
+def _row(unit: Unit, run: PlannedRun, case: Case, found: str, begun: float) -> RunRow:
     task = find_task(run.plan.task)
     try:
         # A policy of a user may print, or even leave Python.
@@ -68,7 +68,7 @@ def _row(unit: Unit, run: Run, case: Case, found: str, begun: float) -> Row:
     except Exception as error:
         return failed(unit, run, words(error), found, time.perf_counter() - begun)
     kept = {metric.name for metric in task.metrics} | set(unit.keep)
-    return Row(
+    return RunRow(
         run.key,
         {name: _plain(value) for name, value in values.items() if name in kept},
         _number(values, "seconds"),
@@ -77,7 +77,7 @@ def _row(unit: Unit, run: Run, case: Case, found: str, begun: float) -> Row:
     )
 
 
-def _check_files(run: Run) -> None:
+def _check_files(run: PlannedRun) -> None:
     """Refuse what came of a changed file: its key is that of the old one. Asked after the run, nothing slips by."""
     if run.plan.identity != run.identity:
         raise InvalidOption(

@@ -21,7 +21,7 @@ from penstock.model.units import shown
 
 
 @dataclass(frozen=True)
-class Plan:
+class CampaignPlan:
     """What is done with every scenario."""
 
     label: str
@@ -45,9 +45,9 @@ class Plan:
         return words
 
 
-def plans_of(documents: tuple[Any, ...], folder: Path, locate: Locate) -> tuple[Plan, ...]:
+def plans_of(documents: tuple[Any, ...], folder: Path, locate: Locate) -> tuple[CampaignPlan, ...]:
     """All plans that a campaign lists; a list of values stands for as many plans."""
-    found: dict[str, Plan] = {}
+    found: dict[str, CampaignPlan] = {}
     identities: dict[str, Place] = {}
     for index, document in enumerate(documents):
         where: Place = ("plans", index)
@@ -60,7 +60,7 @@ def plans_of(documents: tuple[Any, ...], folder: Path, locate: Locate) -> tuple[
     return tuple(found.values())
 
 
-def _plans(document: Any, folder: Path, locate: Locate, where: Place) -> Iterator[Plan]:
+def _plans(document: Any, folder: Path, locate: Locate, where: Place) -> Iterator[CampaignPlan]:
     if isinstance(document, str):
         document = {"sharing": document}
     if not isinstance(document, Mapping):
@@ -80,7 +80,7 @@ def _plans(document: Any, folder: Path, locate: Locate, where: Place) -> Iterato
 
 def _plan(
     task: Task, given: dict[str, Any], label: str | None, several: bool, folder: Path, locate: Locate, where: Place
-) -> Plan:
+) -> CampaignPlan:
     full = {name: full_path(value, folder) if isinstance(value, str) else value for name, value in given.items()}
     try:
         options = task.options.model_validate(full)
@@ -88,7 +88,7 @@ def _plan(
         raise explain(error, task.options, lambda path: locate((*where, *path)), whole=place(where)) from None
     _checked(locate, where, lambda: task.check(options))
     default = _default_label(task, given)
-    return Plan(default if label is None else f"{label}: {default}" if several else label, task.name, options)
+    return CampaignPlan(default if label is None else f"{label}: {default}" if several else label, task.name, options)
 
 
 def _default_label(task: Task, given: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from penstock.campaign.executor import executor
-from penstock.campaign.statistics import SAME, Floats, Interval, Tally, mean_intervals, tally
+from penstock.campaign.statistics import SAME, Floats, Interval, PairCounts, mean_intervals, tally
 from penstock.campaign.summary import BETTER, WORSE, verdict
 from penstock.campaign.tasks import Metric
 from penstock.campaign.tasks.simulate import TASK
@@ -50,7 +50,7 @@ class Standing:
     sharing: str
     mean: Interval
     difference: Interval  # to the one chosen, variant by variant
-    tally: Tally
+    tally: PairCounts
     verdict: str | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Recommendation:
     """What is recommended for a goal, and why.
 
     `policies` are all of them as measured on the second half of the variants, best first, each paired with `chosen`,
@@ -149,7 +149,7 @@ def recommend(
     variants: int = ENOUGH,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Advice:
+) -> Recommendation:
     """The best of some policies for a goal, on variants of a scenario: draws of its noise, or of one of 10 %.
 
     `against` is what is used now: one of those to choose from, whether or not it is among `sharing`.
@@ -193,7 +193,7 @@ def enough_variants(events: int) -> int:
 
 def judged(
     values: Floats, policies: Sequence[Sharing], against: str, goal: str, noise: float, assumed: bool, seeds: range
-) -> Advice:
+) -> Recommendation:
     """What a matrix of a metric says, a row for each variant and a column for each policy."""
     metric, half = metric_for(goal), len(values) // 2
     labels = [policy.label for policy in policies]
@@ -202,7 +202,7 @@ def judged(
     standings, gains = _standings(values[half:], labels, chosen, reference, metric)
     recommended = _recommended(standings, gains, chosen, reference, simple, metric)
     ranked = sorted(simple, key=lambda place: -metric.best * standings[place].mean.mean)
-    return Advice(
+    return Recommendation(
         goal,
         metric,
         labels[chosen],

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from penstock.campaign.executor import Lost, Perform
-from penstock.campaign.perform import Row
+from penstock.campaign.executor import LostUnit, Perform
+from penstock.campaign.perform import RunRow
 from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
 
@@ -32,7 +32,7 @@ class Elsewhere(ABC):
         self._since: float | None = None
         self._said = 0.0
 
-    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def map(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """As in the protocol; where there is nothing to do, nobody is asked for anything."""
         first = next(units, None)
         if first is not None:
@@ -40,7 +40,7 @@ class Elsewhere(ABC):
                 yield from self.feed(perform, chain([first], units))
 
     @abstractmethod
-    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """Have workers perform units, of which there are some."""
 
     def waits(self, words: str) -> None:

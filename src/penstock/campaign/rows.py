@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from penstock.campaign.document import Campaign
-from penstock.campaign.perform import Row
+from penstock.campaign.perform import RunRow
 from penstock.campaign.tasks import find_task
 from penstock.campaign.versions import versions
 
@@ -28,7 +28,7 @@ def schema_of(campaign: Campaign) -> Any:
     return pa.schema([*fields, *((name, pa.string()) for name in PROVENANCE)])
 
 
-def table_of(rows: Sequence[Row], schema: Any) -> Any:
+def table_of(rows: Sequence[RunRow], schema: Any) -> Any:
     """A batch of rows; a metric that a run does not have is empty."""
     made_with = ", ".join(f"{name} {version}" for name, version in versions())
     plain = {"versions": [made_with] * len(rows)}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock.campaign.document import Campaign
-from penstock.campaign.executor import Executor, Lost, executor
-from penstock.campaign.perform import Row, failed, perform
+from penstock.campaign.executor import Executor, LostUnit, executor
+from penstock.campaign.perform import RunRow, failed, perform
 from penstock.campaign.results import write_results
 from penstock.campaign.rows import schema_of
 from penstock.campaign.store import Store
@@ -81,7 +81,7 @@ def _run(desk: _Desk, place: Executor, work: Iterator[Unit], report: Report, pro
     begun = time.monotonic()
     with desk, closing(place.map(perform, work)) as outcomes:  # type: ignore[type-var]
         for unit, outcome in outcomes:
-            rows = _given_up(unit, outcome) if isinstance(outcome, Lost) else outcome
+            rows = _given_up(unit, outcome) if isinstance(outcome, LostUnit) else outcome
             desk.add(rows)
             report = replace(
                 report,
@@ -94,7 +94,7 @@ def _run(desk: _Desk, place: Executor, work: Iterator[Unit], report: Report, pro
     return report
 
 
-def _given_up(unit: Unit, lost: Lost) -> list[Row]:
+def _given_up(unit: Unit, lost: LostUnit) -> list[RunRow]:
     return [failed(unit, run, lost.reason) for run in unit.runs]
 
 
@@ -104,7 +104,7 @@ class _Desk:
     def __init__(self, store: Store, campaign: Campaign) -> None:
         self._store = store
         self._schema = schema_of(campaign)
-        self._rows: list[Row] = []
+        self._rows: list[RunRow] = []
         self._written = time.monotonic()
 
     def __enter__(self) -> None:
@@ -113,7 +113,7 @@ class _Desk:
     def __exit__(self, *error: object) -> None:
         self._write()
 
-    def add(self, rows: list[Row]) -> None:
+    def add(self, rows: list[RunRow]) -> None:
         self._rows += rows
         if len(self._rows) >= WRITE_ROWS or time.monotonic() - self._written >= WRITE_SECONDS:
             self._write()

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from penstock.campaign.executor import Executor, Lost, Perform
-from penstock.campaign.perform import Row
+from penstock.campaign.executor import Executor, LostUnit, Perform
+from penstock.campaign.perform import RunRow
 from penstock.campaign.remote import Elsewhere, need
 from penstock.campaign.units import Unit
 from penstock.errors import InvalidOption
@@ -118,7 +118,7 @@ def read_request(argument: str, workers: int | None = None) -> Request:
     return Request(**given)
 
 
-class Job(NamedTuple):
+class SlurmJob(NamedTuple):
     """A job as squeue shows it."""
 
     number: str
@@ -139,7 +139,7 @@ class Slurm(Elsewhere):
         """As in the protocol."""
         return f"{self.request.jobs} Slurm jobs × {self.request.cores} cores"
 
-    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[Row] | Lost]]:
+    def feed(self, perform: Perform, units: Iterator[Unit]) -> Iterator[tuple[Unit, list[RunRow] | LostUnit]]:
         """Hand units to the workers of our jobs, and see that there are jobs."""
         from penstock.campaign.dask_feeder import Feeder, connect  # noqa: PLC0415
 
@@ -176,11 +176,11 @@ class Slurm(Elsewhere):
         logs.mkdir(parents=True, exist_ok=True)
         return logs
 
-    def jobs(self) -> list[Job] | None:
+    def jobs(self) -> list[SlurmJob] | None:
         """Those of our jobs that wait or run; None if Slurm does not answer."""
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             lines = _call("squeue", "-h", f"--name={self.name}", "-o", "%A|%T|%r").splitlines()
-            found = [Job(*line.split("|", 2)) for line in lines]
+            found = [SlurmJob(*line.split("|", 2)) for line in lines]
             return [job for job in found if job.state in ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED")]
         return None
 
@@ -238,7 +238,7 @@ class _Keeper:
         self._cluster.sync(self._cluster.scale_down, ended)
         self._cluster.scale(jobs=self._slurm.request.jobs)
 
-    def _waiting(self, jobs: list[Job]) -> str:
+    def _waiting(self, jobs: list[SlurmJob]) -> str:
         asked = self._slurm.request.jobs
         if any(job.state == "RUNNING" for job in jobs):
             return (

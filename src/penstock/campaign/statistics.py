@@ -29,7 +29,7 @@ class Interval(NamedTuple):
     high: float
 
 
-class Tally(NamedTuple):
+class PairCounts(NamedTuple):
     """In how many pairs the one was better than the other, as good, or worse."""
 
     wins: int
@@ -69,13 +69,13 @@ def means_by(values: Floats, labels: NDArray[Any]) -> Floats:
         return np.array(total / count)
 
 
-def tally(values: Floats, reference: Floats, best: int) -> Tally:
+def tally(values: Floats, reference: Floats, best: int) -> PairCounts:
     """Pair by pair, with more being better if `best` is 1 or 0, and less if it is -1."""
     pairs = ~(np.isnan(values) | np.isnan(reference))
     one, other = values[pairs], reference[pairs]
     tied = np.abs(one - other) <= SAME * np.maximum(np.abs(one), np.abs(other))
     better = ((one < other) if best < 0 else (one > other)) & ~tied
-    return Tally(int(better.sum()), int(tied.sum()), int((~better & ~tied).sum()))
+    return PairCounts(int(better.sum()), int(tied.sum()), int((~better & ~tied).sum()))
 
 
 def quantiles(values: Floats) -> dict[float, float]:

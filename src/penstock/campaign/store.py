@@ -27,7 +27,7 @@ import yaml
 
 from penstock.campaign.canonical import canonical
 from penstock.campaign.document import Campaign
-from penstock.campaign.perform import Row
+from penstock.campaign.perform import RunRow
 from penstock.campaign.rows import parquet_bytes, table_of, write_parquet
 from penstock.campaign.units import Keys, asked
 from penstock.errors import InvalidOption
@@ -114,7 +114,7 @@ class Store:
             ended.update(chosen["key"].to_pylist())
         return ended
 
-    def add(self, rows: Sequence[Row], schema: Any) -> None:
+    def add(self, rows: Sequence[RunRow], schema: Any) -> None:
         """Keep rows, for good once this returns."""
         self.add_part(parquet_bytes(table_of(rows, schema)))
         small = [path for path in self.parts() if "-merged" not in path.name]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.campaign.statistics import Floats, Interval, Tally, mean_intervals, means_by, quantiles, tally
+from penstock.campaign.statistics import Floats, Interval, PairCounts, mean_intervals, means_by, quantiles, tally
 from penstock.campaign.tasks import Metric
 from penstock.errors import InvalidOption
 from penstock.model.problems import near
@@ -35,7 +35,7 @@ class Against:
     pairs: int
     difference: Interval
     ratio: Interval  # of each pair, then the mean
-    tally: Tally
+    tally: PairCounts
     verdict: str | None  # None: one pair says nothing
 
 
@@ -66,7 +66,7 @@ class Entry:
         flat |= _named("difference", versus.difference if versus else None)
         flat |= _named("ratio", versus.ratio if versus else None)
         counts = versus.tally if versus else (None, None, None)
-        flat |= dict(zip(Tally._fields, counts, strict=True))
+        flat |= dict(zip(PairCounts._fields, counts, strict=True))
         return flat | {"verdict": versus and versus.verdict}
 
 

@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 from penstock.campaign.canonical import digest
 from penstock.campaign.document import Campaign
-from penstock.campaign.plan import Plan
+from penstock.campaign.plan import CampaignPlan
 from penstock.campaign.source import Source
 
 MOST_RUNS = 16  # of a unit: enough for the making of a scenario to count for little
 
 
-class Run(NamedTuple):
+class PlannedRun(NamedTuple):
     """A plan to be carried out, the key of its result, and what the plan was for this key: its files may change."""
 
     key: str
-    plan: Plan
+    plan: CampaignPlan
     identity: str
 
 
@@ -33,7 +33,7 @@ class Unit:
 
     source: Source
     seed: int
-    runs: tuple[Run, ...]
+    runs: tuple[PlannedRun, ...]
     keep: tuple[str, ...]  # lists of a number per application that are kept
 
 
@@ -45,28 +45,28 @@ class Keys:
         self._sources = {id(source): source.identity for workload in campaign.workloads for source in workload.sources}
         self._keep = ",".join(sorted(campaign.keep))
 
-    def runs(self, source: Source, seed: int) -> Iterator[Run]:
+    def runs(self, source: Source, seed: int) -> Iterator[PlannedRun]:
         """Every plan with the key that its run on this scenario has."""
         made = self._sources[id(source)]
         for plan, identity in self._plans:
-            yield Run(digest(made, str(seed), identity, self._keep), plan, identity)
+            yield PlannedRun(digest(made, str(seed), identity, self._keep), plan, identity)
 
 
-class Asked(NamedTuple):
+class AskedRun(NamedTuple):
     """One run that a campaign asks for."""
 
     source: Source
     seed: int
-    run: Run
+    run: PlannedRun
 
 
-def asked(campaign: Campaign, keys: Keys) -> Iterator[Asked]:
+def asked(campaign: Campaign, keys: Keys) -> Iterator[AskedRun]:
     """All runs, in the order in which results are listed."""
     for workload in campaign.workloads:
         for source in workload.sources:
             for seed in workload.seeds:
                 for run in keys.runs(source, seed):
-                    yield Asked(source, seed, run)
+                    yield AskedRun(source, seed, run)
 
 
 def units(campaign: Campaign, keys: Keys, done: Collection[str]) -> Iterator[Unit]:

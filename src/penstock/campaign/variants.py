@@ -14,14 +14,14 @@ from contextlib import closing
 
 import numpy as np
 
-from penstock.campaign.executor import Executor, Lost
-from penstock.campaign.perform import Row, words
-from penstock.campaign.plan import Plan
+from penstock.campaign.executor import Executor, LostUnit
+from penstock.campaign.perform import RunRow, words
+from penstock.campaign.plan import CampaignPlan
 from penstock.campaign.source import Source
 from penstock.campaign.statistics import Floats
 from penstock.campaign.tasks import Metric
-from penstock.campaign.tasks.simulate import Simulate
-from penstock.campaign.units import MOST_RUNS, Run, Unit
+from penstock.campaign.tasks.simulate import SimulateOptions
+from penstock.campaign.units import MOST_RUNS, PlannedRun, Unit
 from penstock.errors import InvalidScenario, PolicyError
 from penstock.metrics.measure import Study
 from penstock.model import Scenario
@@ -41,7 +41,7 @@ def run_variants(
 ) -> Floats:
     """The metric on every variant: a row for each seed, a column for each policy."""
 
-    def perform(unit: Unit) -> list[Row]:
+    def perform(unit: Unit) -> list[RunRow]:
         variant = scenario.model_copy(update={"seed": unit.seed})
         with contextlib.redirect_stdout(sys.stderr):
             study = Study(variant, bounds=False)
@@ -50,7 +50,7 @@ def run_variants(
     found, done = np.full((len(seeds), len(policies)), np.nan), 0
     with closing(place.map(perform, _units(policies, seeds, scenario.noise))) as outcomes:  # type: ignore[type-var]
         for unit, outcome in outcomes:
-            if isinstance(outcome, Lost):
+            if isinstance(outcome, LostUnit):
                 raise PolicyError(f"the variant of seed {unit.seed} came to nothing: {outcome.reason}")
             for run, row in zip(unit.runs, outcome, strict=True):
                 found[unit.seed - seeds.start, int(run.key)] = _value(unit, run, row, metric)
@@ -62,14 +62,17 @@ def run_variants(
 
 def _units(policies: Sequence[Sharing], seeds: range, noise: float) -> Iterator[Unit]:
     source = Source("variants", None, {}, None, noise)
-    plans = [Plan(policy.label, "simulate", Simulate(sharing=policy.label, bounds=False)) for policy in policies]
-    runs = [Run(str(column), plan, plan.identity) for column, plan in enumerate(plans)]
+    plans = [
+        CampaignPlan(policy.label, "simulate", SimulateOptions(sharing=policy.label, bounds=False))
+        for policy in policies
+    ]
+    runs = [PlannedRun(str(column), plan, plan.identity) for column, plan in enumerate(plans)]
     for seed in seeds:
         for first in range(0, len(runs), MOST_RUNS):
             yield Unit(source, seed, tuple(runs[first : first + MOST_RUNS]), ())
 
 
-def _row(study: Study, run: Run, policy: Sharing, metric: Metric) -> Row:
+def _row(study: Study, run: PlannedRun, policy: Sharing, metric: Metric) -> RunRow:
     begun, values, error, seconds = time.perf_counter(), dict[str, float | None](), None, None
     try:
         result = run_study(study, policy)
@@ -79,10 +82,10 @@ def _row(study: Study, run: Run, policy: Sharing, metric: Metric) -> Row:
         error = f"the policy called exit({leaving.code!r}); it must return to its caller"
     except Exception as failure:
         error = words(failure)
-    return Row(run.key, values, seconds, time.perf_counter() - begun, error=error)
+    return RunRow(run.key, values, seconds, time.perf_counter() - begun, error=error)
 
 
-def _value(unit: Unit, run: Run, row: Row, metric: Metric) -> float:
+def _value(unit: Unit, run: PlannedRun, row: RunRow, metric: Metric) -> float:
     if row.error is not None:
         raise PolicyError(f"{run.plan.label} on the variant of seed {unit.seed}: {row.error}")
     value = row.metrics[metric.name]

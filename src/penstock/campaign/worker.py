@@ -15,7 +15,7 @@ from socket import gethostname
 from penstock.campaign.canonical import digest
 from penstock.campaign.executor import Perform
 from penstock.campaign.tasks import find_task
-from penstock.campaign.units import Run, Unit
+from penstock.campaign.units import PlannedRun, Unit
 from penstock.campaign.versions import versions
 
 Identity = tuple[tuple[str, str], ...]
@@ -76,7 +76,7 @@ def _difference(asker: Identity) -> str:
     return f"the worker on {gethostname()} has {found}; install the same on both, since results must be the same"
 
 
-def _load(run: Run) -> None:
+def _load(run: PlannedRun) -> None:
     """Load the kernels of a plan, or compile them, so that this counts for no run."""
     if run.identity not in _loaded:
         _loaded.add(run.identity)

@@ -15,13 +15,13 @@ from typing import Any
 from penstock.client import phases
 
 
-class Phase:
+class AsyncPhase:
     """One I/O phase; tasks may share it."""
 
     def __init__(self, volume: object, direction: str, targets: Iterable[str]) -> None:
         self._phase = phases.Phase(volume, direction, targets)
 
-    async def __aenter__(self) -> Phase:
+    async def __aenter__(self) -> AsyncPhase:
         # The first phase of a process makes the link, which may have to look up a name.
         entering = asyncio.ensure_future(asyncio.to_thread(self._phase.enter))
         try:
@@ -102,9 +102,9 @@ class Phase:
         return phases.together(pieces)
 
 
-def io_phase(volume: object = None, direction: str = "write", targets: Iterable[str] = ()) -> Phase:
+def io_phase(volume: object = None, direction: str = "write", targets: Iterable[str] = ()) -> AsyncPhase:
     """As `penstock.client.io_phase`, for `async with`."""
-    return Phase(volume, direction, targets)
+    return AsyncPhase(volume, direction, targets)
 
 
 async def _call(file: Any, name: str, argument: Any) -> Any:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from penstock.client.amounts import parse_amount
-from penstock.client.member import Settings
+from penstock.client.member import MemberSettings
 from penstock.errors import InvalidOption
 
 OFF_FILE = Path("/etc/penstock/off")
@@ -50,10 +50,10 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Config:
+class ClientConfig:
     """All that a client needs to know; no address: off."""
 
-    settings: Settings
+    settings: MemberSettings
     address: Address | None = None
     ca: str | None = None
     token: str | None = None
@@ -63,7 +63,7 @@ class Config:
     folder: Path | None = None  # for the fallback rate, kept from one process of the job to the next
 
 
-def from_environment(env: Mapping[str, str] | None = None) -> Config:
+def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
     """The configuration of this process; an InvalidOption names the variable that cannot be taken."""
     env = os.environ if env is None else env
     address = None if env.get("PENSTOCK", "").lower() == "off" else _address(env)
@@ -72,7 +72,7 @@ def from_environment(env: Mapping[str, str] | None = None) -> Config:
     job = env.get("PENSTOCK_JOB") or (job_of_token(token) if token else "") or env.get("SLURM_JOB_ID") or _session()
     job = as_name(job)
     fallback = _amount(env, "PENSTOCK_FALLBACK")
-    settings = Settings(
+    settings = MemberSettings(
         job=job,
         nodes=_nodes(env),
         cap=_amount(env, "PENSTOCK_CAP"),
@@ -81,7 +81,7 @@ def from_environment(env: Mapping[str, str] | None = None) -> Config:
         timeout=_timeout(env),
         off=address is None,
     )
-    return Config(
+    return ClientConfig(
         settings,
         address,
         env.get("PENSTOCK_CA") or None,
@@ -102,7 +102,7 @@ def as_name(job: str) -> str:
     return "".join(letter if letter.isprintable() else "_" for letter in job[:LONGEST_NAME])
 
 
-def for_many(config: Config) -> Config:
+def for_many(config: ClientConfig) -> ClientConfig:
     """The same for a member whose bucket several processes pay from: the death of one of them frees nothing."""
     settings = config.settings
     return replace(config, settings=replace(settings, labels={**settings.labels, "bucket": "shared"}))

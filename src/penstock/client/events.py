@@ -33,7 +33,7 @@ class Begin(msgspec.Struct, frozen=True):
     targets: tuple[str, ...] = ()
 
 
-class Extend(msgspec.Struct, frozen=True):
+class ExtendPhase(msgspec.Struct, frozen=True):
     """The phase will move more than announced."""
 
     more: float
@@ -67,7 +67,7 @@ class Timer(msgspec.Struct, frozen=True):
     """The time of the last WakeAt has come."""
 
 
-Event = LinkUp | LinkDown | Received | Begin | Extend | Progress | End | Switch | Leave | Timer
+Event = LinkUp | LinkDown | Received | Begin | ExtendPhase | Progress | End | Switch | Leave | Timer
 
 
 class Dial(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ class SetRate(msgspec.Struct, frozen=True):
     fallback: float | None
 
 
-class Log(msgspec.Struct, frozen=True):
+class LogLine(msgspec.Struct, frozen=True):
     """One line for a person; a warning if it needs to be mended."""
 
     text: str
@@ -107,4 +107,4 @@ class WakeAt(msgspec.Struct, frozen=True):
     time: float
 
 
-Output = Dial | HangUp | SendTo | SetRate | Log | WakeAt
+Output = Dial | HangUp | SendTo | SetRate | LogLine | WakeAt

@@ -24,7 +24,7 @@ class NotLetIn(Exception):
     """The other side does not behave as a controller that knows us."""
 
 
-class Identity(ABC):
+class Credential(ABC):
     """One way to show who we are."""
 
     kind: str
@@ -39,7 +39,7 @@ class Identity(ABC):
         return True
 
 
-class ByPeer(Identity):
+class ByPeer(Credential):
     """The kernel knows us."""
 
     kind = "peer"
@@ -49,7 +49,7 @@ class ByPeer(Identity):
         return b""
 
 
-class ByToken(Identity):
+class ByToken(Credential):
     """A token of the job, in a file of ours."""
 
     kind = "hmac"
@@ -69,7 +69,7 @@ class ByToken(Identity):
         return self._tokens.is_proof(proof, self._secret, b"server", ours, theirs)
 
 
-class ByMunge(Identity):
+class ByMunge(Credential):
     """A credential of munged over the controller's nonce and the job."""
 
     kind = "munge"
@@ -93,10 +93,10 @@ class ByMunge(Identity):
         return answer[0]
 
 
-class Handshake:
+class ClientHandshake:
     """One attempt to be let in."""
 
-    def __init__(self, identity: Identity, epoch_seen: int, role: str = "client") -> None:
+    def __init__(self, identity: Credential, epoch_seen: int, role: str = "client") -> None:
         self._identity = identity
         self._nonce = os.urandom(16)
         self._theirs: bytes | None = None

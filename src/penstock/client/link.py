@@ -20,18 +20,18 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from penstock.client.bucket import Clock, boottime
-from penstock.client.config import Config, keep_fallback
+from penstock.client.config import ClientConfig, keep_fallback
 from penstock.client.events import (
     Begin,
     Dial,
     End,
     Event,
-    Extend,
+    ExtendPhase,
     HangUp,
     Leave,
     LinkDown,
     LinkUp,
-    Log,
+    LogLine,
     Output,
     Progress,
     Received,
@@ -41,9 +41,9 @@ from penstock.client.events import (
     Timer,
     WakeAt,
 )
-from penstock.client.handshake import ByMunge, ByPeer, ByToken, Handshake, Identity, NotLetIn
-from penstock.client.member import Member, State
-from penstock.client.transport import Lost, Transport
+from penstock.client.handshake import ByMunge, ByPeer, ByToken, ClientHandshake, Credential, NotLetIn
+from penstock.client.member import Member, MemberState
+from penstock.client.transport import LinkLost, Transport
 from penstock.wire.messages import BadFrame, Error, FromController, Welcome, read_controller
 
 CONNECT_LIMIT = 1.0  # seconds
@@ -75,7 +75,7 @@ class Pacer(Protocol):
         """Pace from now on."""
 
 
-class Asked:
+class PendingAnnouncement:
     """An announcement on its way: what it is about, and the word that it was answered."""
 
     def __init__(self, begin: Begin, pacer: Pacer, limit: float, shared: bool) -> None:
@@ -98,13 +98,13 @@ class Left:
 class Link:
     """The member of this process and its thread."""
 
-    def __init__(self, config: Config, clock: Clock = boottime) -> None:
+    def __init__(self, config: ClientConfig, clock: Clock = boottime) -> None:
         self.config = config
         self._clock = clock
         # The thread starts with an eye on the off file; a job that begins after it was made is not paced either.
         self.member = Member(replace(config.settings, off=config.off_file.exists()))
-        self._notes: deque[Asked | Left | Event] = deque()
-        self._asked: Asked | None = None
+        self._notes: deque[PendingAnnouncement | Left | Event] = deque()
+        self._asked: PendingAnnouncement | None = None
         self._phase_left: Left | None = None
         self._pacer: Pacer | None = None
         self._base = 0.0
@@ -112,13 +112,13 @@ class Link:
         self._broken = False
         self._left = threading.Event()
         self._transport: Transport | None = None
-        self._handshake: Handshake | None = None
+        self._handshake: ClientHandshake | None = None
         self._attempts = 0
         self._limit = math.inf  # of dialling and of the handshake
-        self._dial_at = math.inf if self.member.state is State.OFF else clock()
+        self._dial_at = math.inf if self.member.state is MemberState.OFF else clock()
         self._wake_at = math.inf
         self._look_at = clock() + SWITCH_EVERY
-        self._settled = self.member.state is State.OFF  # the first attempt to reach the controller is over
+        self._settled = self.member.state is MemberState.OFF  # the first attempt to reach the controller is over
         self._settled_by = clock() + CONNECT_LIMIT
         self._kept: float | None = None
         self._complaint = ""
@@ -129,13 +129,13 @@ class Link:
 
     # For the job's threads: leave a note, ring.
 
-    def announce(self, pacer: Pacer, begin: Begin, shared: bool = False) -> Asked:
+    def announce(self, pacer: Pacer, begin: Begin, shared: bool = False) -> PendingAnnouncement:
         """Announce a phase; the pacer lets nothing pass before the answer, or before it is overdue.
 
         Where it is shared by processes of which none sees what the others move, more is announced here when needed.
         """
         limit = self.config.settings.timeout + (0.0 if self._settled else CONNECT_LIMIT)
-        asked = Asked(begin, pacer, limit, shared)
+        asked = PendingAnnouncement(begin, pacer, limit, shared)
         if self._broken:
             self.release(pacer)
             asked.answered.set()
@@ -146,7 +146,7 @@ class Link:
 
     def extend(self, more: float) -> None:
         """More will be moved than announced."""
-        self._note(Extend(more))
+        self._note(ExtendPhase(more))
 
     def release(self, pacer: Pacer) -> None:
         """What is paid for from now on is not part of a phase: it goes by the fallback."""
@@ -180,7 +180,7 @@ class Link:
             with suppress(Exception):  # the thread may have been in the middle of anything
                 close()
 
-    def _note(self, note: Asked | Left | Event) -> None:
+    def _note(self, note: PendingAnnouncement | Left | Event) -> None:
         self._notes.append(note)
         if self._bell >= 0:
             os.eventfd_write(self._bell, 1)
@@ -207,11 +207,11 @@ class Link:
     def _fail(self, error: BaseException) -> None:
         self._broken = True
         log.warning("pacing goes on at the fallback rate, because of %s: %s", type(error).__name__, error)
-        for pacer in (self._pacer, *(note.pacer for note in self._notes if isinstance(note, Asked))):
+        for pacer in (self._pacer, *(note.pacer for note in self._notes if isinstance(note, PendingAnnouncement))):
             if pacer is not None:
                 self.release(pacer)
         for note in (self._asked, self._phase_left, *self._notes):
-            if isinstance(note, Asked):
+            if isinstance(note, PendingAnnouncement):
                 note.answered.set()
             if isinstance(note, Left):
                 note.ended.set()
@@ -258,9 +258,9 @@ class Link:
         while self._notes and not self._holding(self._clock()):
             self._read(self._notes.popleft())
 
-    def _read(self, note: Asked | Left | Event) -> None:
+    def _read(self, note: PendingAnnouncement | Left | Event) -> None:
         match note:
-            case Asked():
+            case PendingAnnouncement():
                 self._end_left()  # all ranks have met since
                 self._asked, self._pacer, self._base = note, note.pacer, note.pacer.moved
                 self._announced = note.begin.volume if note.shared else math.inf
@@ -274,7 +274,7 @@ class Link:
                     self._step(note)
                 self._left.set()
             case _:
-                if isinstance(note, Extend):
+                if isinstance(note, ExtendPhase):
                     self._announced += note.more
                 if isinstance(note, End):
                     self._pacer = None  # closed by its owner
@@ -291,7 +291,7 @@ class Link:
 
     def _switch(self) -> None:
         off = self.config.off_file.exists()
-        if off != (self.member.state is State.OFF):
+        if off != (self.member.state is MemberState.OFF):
             log.warning("%s %s pacing", self.config.off_file, "switches off" if off else "is gone and no longer stops")
             self._step(Switch(on=not off))
 
@@ -302,7 +302,7 @@ class Link:
         if self._pacer is not None:
             lost = self._report(self._pacer.moved - self._base)
         lost = self._do(self.member.step(self._clock(), event)) or lost
-        if self._asked is not None and self.member.state is not State.WAIT:
+        if self._asked is not None and self.member.state is not MemberState.WAIT:
             self._asked.answered.set()
             self._asked = None
         self._keep_fallback()
@@ -315,7 +315,7 @@ class Link:
         if moved > self._announced and not self._notes:  # one of them may say so
             more = max(moved - self._announced, self._announced / 8)
             self._announced += more
-            lost = self._do(self.member.step(self._clock(), Extend(more)))
+            lost = self._do(self.member.step(self._clock(), ExtendPhase(more)))
         return self._do(self.member.step(self._clock(), Progress(moved))) or lost
 
     def _do(self, outputs: list[Output]) -> str:
@@ -330,7 +330,7 @@ class Link:
                     if self._transport is not None and not lost:
                         try:
                             self._transport.send(message)
-                        except (OSError, Lost) as error:
+                        except (OSError, LinkLost) as error:
                             lost = _words(error)
                 case Dial(after):
                     self._hang_up()
@@ -338,7 +338,7 @@ class Link:
                 case HangUp():
                     self._hang_up()
                     self._dial_at = math.inf
-                case Log(text, warning):
+                case LogLine(text, warning):
                     log.log(logging.WARNING if warning else logging.INFO, "%s", text)
                 case WakeAt(time):
                     self._wake_at = time
@@ -360,7 +360,7 @@ class Link:
             return
         self._attempts += 1
         try:
-            self._handshake = Handshake(self._identity(), self.member.epoch_seen)
+            self._handshake = ClientHandshake(self._identity(), self.member.epoch_seen)
         except OSError as error:
             self._complain(_words(error))
             self._lose("nothing to show who we are")
@@ -369,10 +369,10 @@ class Link:
             self._transport = Transport(address, self.config.ca, self._attempts)
             self._limit = self._clock() + CONNECT_LIMIT
             self._greet()
-        except (OSError, Lost, ValueError) as error:
+        except (OSError, LinkLost, ValueError) as error:
             self._lose(f"{address}: {_words(error)}")
 
-    def _identity(self) -> Identity:
+    def _identity(self) -> Credential:
         assert self.config.address is not None
         if self.config.token is not None:
             return ByToken(self.config.token)
@@ -395,7 +395,7 @@ class Link:
             try:
                 self._transport.try_again()
                 self._greet()
-            except (OSError, Lost) as error:
+            except (OSError, LinkLost) as error:
                 self._lose(_words(error))
 
     def _watch(self) -> None:
@@ -420,7 +420,7 @@ class Link:
                     return
             if not greeted:
                 self._greet()
-        except (OSError, Lost, BadFrame, NotLetIn) as error:
+        except (OSError, LinkLost, BadFrame, NotLetIn) as error:
             if self._transport is transport:
                 if isinstance(error, NotLetIn):
                     self._complain(_words(error))

@@ -25,12 +25,12 @@ from penstock.client.events import (
     Dial,
     End,
     Event,
-    Extend,
+    ExtendPhase,
     HangUp,
     Leave,
     LinkDown,
     LinkUp,
-    Log,
+    LogLine,
     Output,
     Progress,
     Received,
@@ -64,7 +64,7 @@ MOST_TEXT = 300  # characters of a controller's that are logged
 REFUSALS = frozenset({"auth", "version", "forbidden"})
 
 
-class State(Enum):
+class MemberState(Enum):
     """What a member is doing, in the words of `docs/protocol.md`."""
 
     OFF = "off"  # not configured, or switched off: unpaced
@@ -79,7 +79,7 @@ class State(Enum):
 
 
 @dataclass(frozen=True)
-class Settings:
+class MemberSettings:
     """Who the member is, and how long it waits. Times in seconds, rates in bytes/s."""
 
     job: str = "job"
@@ -97,7 +97,7 @@ class Settings:
     off: bool = False
 
 
-class Operation(msgspec.Struct):
+class OpenPhase(msgspec.Struct):
     """The phase that is open."""
 
     op: int
@@ -124,10 +124,10 @@ class _Link(Enum):
 class Member:
     """The state of one member; see the module's text."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: MemberSettings) -> None:
         self.settings = settings
         self.app = 0  # 0: not known to any controller
-        self.op: Operation | None = None
+        self.op: OpenPhase | None = None
         self.rate: float | None = 0.0  # in force; None: unpaced
         self.key = (0, 0)  # epoch and rev of the last Rate applied
         self.epoch_seen = 0
@@ -135,8 +135,8 @@ class Member:
         self._chance = random.Random(settings.seed)
         self.member = settings.member if settings.member is not None else self._draw_member()
         self._link = _Link.OFF if settings.off else _Link.DOWN
-        self._pacing: State | None = None  # WAIT, PACED, OPEN or FREE; None without an operation
-        self._unfinished: Operation | None = None  # ended while cut off: the controller still counts on it
+        self._pacing: MemberState | None = None  # WAIT, PACED, OPEN or FREE; None without an operation
+        self._unfinished: OpenPhase | None = None  # ended while cut off: the controller still counts on it
         self._lease, self._beat = 8.0, 2.0
         self._lease_end = -NEVER
         self._hb = 0
@@ -150,16 +150,16 @@ class Member:
         self._out: list[Output] = []
 
     @property
-    def state(self) -> State:
+    def state(self) -> MemberState:
         """Where the member stands: the link and the pacing, put together."""
         if self._link is _Link.OFF:
-            return State.OFF
+            return MemberState.OFF
         if self._link is _Link.REFUSED:
-            return State.REFUSED
+            return MemberState.REFUSED
         if self._pacing is None:
-            return State.IDLE if self._link is _Link.UP else State.DIAL
-        if self._pacing is State.PACED and self._link is not _Link.UP:
-            return State.STALE
+            return MemberState.IDLE if self._link is _Link.UP else MemberState.DIAL
+        if self._pacing is MemberState.PACED and self._link is not _Link.UP:
+            return MemberState.STALE
         return self._pacing
 
     @property
@@ -199,7 +199,7 @@ class Member:
                 self._begin(t, volume, direction, targets)
             case End(done):
                 self._end(done)
-            case Extend(more):
+            case ExtendPhase(more):
                 self._extend(more)
             case LinkUp(welcome):
                 self._up(t, welcome)
@@ -221,13 +221,13 @@ class Member:
 
     def _overdue(self, t: float) -> None:
         """Leave what has run out, before anything else is looked at."""
-        if self._pacing is State.WAIT and t >= self._answer_due:
+        if self._pacing is MemberState.WAIT and t >= self._answer_due:
             self._log(f"no answer within {self.settings.timeout:g} s; going on at the fallback rate")
             self._open()
-        elif self._pacing is State.PACED and t >= self._lease_end:
+        elif self._pacing is MemberState.PACED and t >= self._lease_end:
             self._log("the lease ran out; going on at the fallback rate")
             self._open()
-        elif self._pacing is State.PACED and t >= self._zero_since + 2 * self.settings.max_wait:
+        elif self._pacing is MemberState.PACED and t >= self._zero_since + 2 * self.settings.max_wait:
             self._log(f"at rate 0 for {2 * self.settings.max_wait:g} s; going on at the fallback rate", warning=True)
             self._gave_up = True
             self._open()
@@ -244,12 +244,12 @@ class Member:
                 self._register(t)
             self._post(t, self.op)
         if t >= self._beat_due:
-            if self._pacing is State.OPEN and self.op is not None and self.op.known and not self.op.answered:
+            if self._pacing is MemberState.OPEN and self.op is not None and self.op.known and not self.op.answered:
                 self._post(t, self.op)  # the first one may have been lost
             self._say_beat(t)
 
     def _deadlines(self) -> tuple[float, ...]:
-        waiting, paced = self._pacing is State.WAIT, self._pacing is State.PACED
+        waiting, paced = self._pacing is MemberState.WAIT, self._pacing is MemberState.PACED
         up = self._link is _Link.UP
         return (
             self._answer_due if waiting else NEVER,
@@ -269,13 +269,13 @@ class Member:
             self._extend(volume)
             return
         self._ops += 1
-        self.op = Operation(self._ops, volume, direction, targets, t)
+        self.op = OpenPhase(self._ops, volume, direction, targets, t)
         self._heard = t
         self._gave_up = False
         if self._link is _Link.OFF:
             self._free()
         elif self._link is _Link.UP:
-            self._pacing = State.WAIT
+            self._pacing = MemberState.WAIT
             self._answer_due = t + self.settings.timeout
             self._set(0.0, self._answer_due)
             self._post(t, self.op)
@@ -328,7 +328,7 @@ class Member:
             self._out.append(Dial(60.0))
             return
         was_up, self._link = self._link is _Link.UP, _Link.DOWN
-        if self._pacing is State.WAIT:
+        if self._pacing is MemberState.WAIT:
             self._open()
         if was_up:
             self._log(f"lost the controller{f' ({reason})' if reason else ''}")
@@ -346,7 +346,7 @@ class Member:
         longest = min(30.0, 0.5 * 2.0 ** min(self._fails, 10))
         self._fails += 1
         self._out.append(Dial(max(least, self._chance.uniform(0.5, longest))))
-        if self._pacing is State.WAIT:
+        if self._pacing is MemberState.WAIT:
             self._open()
 
     def _switch(self, on: bool) -> None:
@@ -398,7 +398,7 @@ class Member:
     def _registered(self, told: Registered) -> None:
         self.app, self.member = told.app, told.member
         self.fallbacks = {name: rate for name, rate in told.fallback.items() if 0.0 < rate <= wire.MOST_NUMBER}
-        if self._pacing is State.OPEN:
+        if self._pacing is MemberState.OPEN:
             self._set(self.fallback, NEVER)
 
     def _error(self, t: float, error: Error) -> None:
@@ -430,7 +430,7 @@ class Member:
         )
         self._link = _Link.REFUSED
         # Who was evicted goes unpaced no more. A controller that only cannot tell who we are takes nothing back.
-        if self._pacing is State.WAIT or (self._pacing is State.FREE and error.code == "forbidden"):
+        if self._pacing is MemberState.WAIT or (self._pacing is MemberState.FREE and error.code == "forbidden"):
             self._open()
         self._out.append(Dial(max(60.0, error.retry_after)))
 
@@ -443,7 +443,7 @@ class Member:
             self.op.known = False
             if error.code != "value":
                 self._repost_due = t + max(10.0, error.retry_after)
-        if self._pacing is State.WAIT:
+        if self._pacing is MemberState.WAIT:
             self._open()
 
     # What we say.
@@ -480,7 +480,7 @@ class Member:
         if told is None:
             told = ended = self._unfinished
         self._unfinished = None
-        left = max(0.0, self._lease_end - t) if self._pacing is State.PACED else 0.0
+        left = max(0.0, self._lease_end - t) if self._pacing is MemberState.PACED else 0.0
         rate = 0.0 if self.op is None else self._bounded(self.rate)
         self._send(
             Resync(
@@ -508,14 +508,14 @@ class Member:
             return rate
         return wire.MOST_NUMBER if self.settings.cap is None else self.settings.cap
 
-    def _post(self, t: float, op: Operation) -> None:
+    def _post(self, t: float, op: OpenPhase) -> None:
         self._post_req, self._repost_due = self._next_req(), NEVER
         op.known = True
         self._send(Post(self._post_req, op.op, self._next_hb(t), op.volume, op.direction, op.targets))
 
     def _say_beat(self, t: float) -> None:
         # A beat acknowledges the rate in force; at the fallback rate, none of the controller's is.
-        epoch, rev = self.key if self._pacing in (State.PACED, State.FREE) else (0, 0)
+        epoch, rev = self.key if self._pacing in (MemberState.PACED, MemberState.FREE) else (0, 0)
         done, op = (self.op.done, self.op.op) if self.op else (0.0, 0)
         self._send(Beat(self._next_hb(t), epoch, rev, done, op))
 
@@ -539,7 +539,7 @@ class Member:
     # How the pacer is set.
 
     def _pace(self, t: float, rate: float, lease_end: float) -> None:
-        self._pacing, self._lease_end = State.PACED, lease_end
+        self._pacing, self._lease_end = MemberState.PACED, lease_end
         if rate > 0.0:
             self._zero_since, self._gave_up = NEVER, False
         else:
@@ -547,11 +547,11 @@ class Member:
         self._set(rate, lease_end)
 
     def _open(self) -> None:
-        self._pacing, self._lease_end, self._zero_since = State.OPEN, -NEVER, NEVER
+        self._pacing, self._lease_end, self._zero_since = MemberState.OPEN, -NEVER, NEVER
         self._set(self.fallback, NEVER)
 
     def _free(self) -> None:
-        self._pacing, self._lease_end, self._zero_since = State.FREE, -NEVER, NEVER
+        self._pacing, self._lease_end, self._zero_since = MemberState.FREE, -NEVER, NEVER
         self._set(None, NEVER)
 
     def _set(self, rate: float | None, expiry: float) -> None:
@@ -566,14 +566,14 @@ class Member:
         self._unfinished = None
         if self.op is not None:
             self.op.known = False
-        if self._pacing is State.PACED:
+        if self._pacing is MemberState.PACED:
             self._open()
 
     def _draw_member(self) -> int:
         return self._chance.randrange(1, 1 << 32)
 
     def _log(self, text: str, warning: bool = False) -> None:
-        self._out.append(Log(text, warning))
+        self._out.append(LogLine(text, warning))
 
 
 def _plain(text: str) -> str:

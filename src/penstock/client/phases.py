@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from penstock.client.amounts import parse_amount
 from penstock.client.bucket import MOST_SLICE, Bucket
 from penstock.client.events import Begin
-from penstock.client.link import Asked, Left, Pacer, log
+from penstock.client.link import Left, Pacer, PendingAnnouncement, log
 from penstock.client.node_bucket import Node, Ranks
 from penstock.client.process import Process, here
 from penstock.errors import PenstockError
@@ -70,7 +70,7 @@ class Pace(Pacer, Protocol):
         """Wait no more."""
 
 
-class Operation:
+class SharedOperation:
     """What the controller sees: one announced volume that all phases open at the same time share."""
 
     def __init__(self, process: Process, begin: Begin, known: bool, node: Node | None = None, number: int = 0) -> None:
@@ -78,7 +78,7 @@ class Operation:
         self.node, self._number = node, number
         self.announced = begin.volume
         self.users = 1
-        self.asked: Asked | None = None
+        self.asked: PendingAnnouncement | None = None
         self.left: Left | None = None
         self.outer = _open
         self._link, segment = (node.link, node.bucket) if node is not None else process.look()
@@ -122,10 +122,10 @@ class Operation:
             self._link.end(self.bucket.moved - self._before[1])
 
 
-_open: Operation | None = None
+_open: SharedOperation | None = None
 
 
-def join(volume: float, direction: str, targets: tuple[str, ...]) -> Operation:
+def join(volume: float, direction: str, targets: tuple[str, ...]) -> SharedOperation:
     """The operation that is open, with so much more to move, or a new one; does not wait."""
     global _open  # noqa: PLW0603 - a process has one
     process = here()
@@ -135,11 +135,11 @@ def join(volume: float, direction: str, targets: tuple[str, ...]) -> Operation:
             if volume > 0:
                 _open.grow(volume)
         else:
-            _open = Operation(process, Begin(volume or UNKNOWN, direction, targets), volume > 0)
+            _open = SharedOperation(process, Begin(volume or UNKNOWN, direction, targets), volume > 0)
         return _open
 
 
-def join_node(node: Node, number: int, volume: float, direction: str, targets: tuple[str, ...]) -> Operation:
+def join_node(node: Node, number: int, volume: float, direction: str, targets: tuple[str, ...]) -> SharedOperation:
     """The operation of all ranks of a node, inside of which those of this process alone belong to it."""
     global _open  # noqa: PLW0603
     process = here()
@@ -149,11 +149,11 @@ def join_node(node: Node, number: int, volume: float, direction: str, targets: t
             _open.grow(volume)
             node.exit(number)  # being in the outer one is enough
         else:
-            _open = Operation(process, Begin(volume or UNKNOWN, direction, targets), volume > 0, node, number)
+            _open = SharedOperation(process, Begin(volume or UNKNOWN, direction, targets), volume > 0, node, number)
         return _open
 
 
-def part(operation: Operation) -> None:
+def part(operation: SharedOperation) -> None:
     """One user of the operation less; with the last one it ends."""
     global _open  # noqa: PLW0603
     with operation.process.lock:
@@ -179,7 +179,7 @@ class Phase:
         self._direction = _direction(direction)
         self._targets = _targets(targets)
         self._entered = False
-        self._operation: Operation | None = None
+        self._operation: SharedOperation | None = None
         self.waited = 0.0  # seconds, over all threads
         self.done = 0.0  # bytes let pass
 
@@ -198,7 +198,7 @@ class Phase:
         if left is not None and error is None:
             left.ended.wait()
 
-    def enter(self) -> Asked | None:
+    def enter(self) -> PendingAnnouncement | None:
         """Begin without waiting for the answer. A phase of unknown volume is announced with its first byte."""
         self._entered = True
         if self._ranks is not None:
@@ -236,7 +236,7 @@ class Phase:
         operation = self._operation
         return MOST_SLICE if operation is None else operation.bucket.slice
 
-    def operation(self) -> Operation | None:
+    def operation(self) -> SharedOperation | None:
         """What pays for the bytes of this phase; None: nothing does."""
         operation = self._operation
         if operation is not None and operation.process is here():
@@ -316,7 +316,7 @@ class Phase:
             self.acquire(size_of(item))
             yield item
 
-    def _gather(self, ranks: Ranks) -> Operation | None:
+    def _gather(self, ranks: Ranks) -> SharedOperation | None:
         """Begin together with the other ranks: nobody pays before the first of them has announced."""
         try:
             node = here().node(ranks)
@@ -328,7 +328,7 @@ class Phase:
             _trouble(error)
         return self._operation or self._join(self._volume)
 
-    def _join(self, volume: float) -> Operation | None:
+    def _join(self, volume: float) -> SharedOperation | None:
         try:
             with here().lock:
                 operation = self._operation

@@ -6,7 +6,7 @@ import atexit
 import os
 import threading
 
-from penstock.client.config import Config, from_environment
+from penstock.client.config import ClientConfig, from_environment
 from penstock.client.link import Link, log
 from penstock.client.node_bucket import Node, Ranks
 from penstock.client.shared_bucket import SharedBucket
@@ -19,7 +19,7 @@ class Process:
     def __init__(self, generation: int = 0) -> None:
         self.generation = generation
         self.lock = threading.RLock()
-        self._config: Config | None = None
+        self._config: ClientConfig | None = None
         self._link: Link | None = None
         self._segment: SharedBucket | None = None
         self._looked = False

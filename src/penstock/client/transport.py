@@ -22,7 +22,7 @@ MOST_UNSENT = 64 << 10
 _AT_A_TIME = 64 << 10
 
 
-class Lost(Exception):
+class LinkLost(Exception):
     """The link is gone; why, for the log."""
 
 
@@ -83,7 +83,7 @@ class Transport:
             self._tls.write(data)
             self._unsent += self._out.read()
         if len(self._unsent) > MOST_UNSENT:
-            raise Lost("the controller does not read")
+            raise LinkLost("the controller does not read")
         self._flush()
 
     def ready(self, mask: int) -> Iterator[bytes]:
@@ -115,7 +115,7 @@ class Transport:
         except (BlockingIOError, InterruptedError):
             return
         if not data:
-            raise Lost("closed by the controller")
+            raise LinkLost("closed by the controller")
         if self._tls is not None:
             data = self._decrypted(data)
         yield from self._frames.feed(data)
@@ -160,7 +160,7 @@ class Transport:
             except self._wait:
                 break
             if not piece:
-                raise Lost("closed by the controller")
+                raise LinkLost("closed by the controller")
             plain += piece
         self._unsent += self._out.read()
         self._flush()

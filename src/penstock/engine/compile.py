@@ -84,7 +84,7 @@ def _emptied(parts: list[Any]) -> Floats:
     return joined
 
 
-class Chain(NamedTuple):
+class CompiledApplication(NamedTuple):
     """One application in the engine's form: pairs of compute and operation, and the compute after the last."""
 
     work: Floats
@@ -100,7 +100,7 @@ def _progress(application: Application, begin: float) -> float:
     return max(0.0, begin - application.release)
 
 
-def _chain(application: Application, index: int, scenario: Scenario, horizon: float) -> Chain:
+def _chain(application: Application, index: int, scenario: Scenario, horizon: float) -> CompiledApplication:
     """One application's operations, as far as it could get in `horizon` seconds alone."""
     read, write = limits(application, scenario)
     rate = np.array([1.0, read, write])
@@ -120,7 +120,7 @@ def _chain(application: Application, index: int, scenario: Scenario, horizon: fl
         reach = 2.0 * reach
 
 
-def nominal_chain(application: Application, scenario: Scenario, reach: float, operations: int) -> Chain:
+def nominal_chain(application: Application, scenario: Scenario, reach: float, operations: int) -> CompiledApplication:
     """One application's operations without noise: at least so many, if it has them."""
     rate = np.array([1.0, *limits(application, scenario)])
     flat = _unroll(application, rate, reach)
@@ -201,7 +201,7 @@ def _disturbed(flat: _Flat, noise: float, seed: int, index: int) -> _Flat:
     return flat._replace(amount=flat.amount * factor)
 
 
-def _operations(flat: _Flat, rate: Floats) -> Chain:
+def _operations(flat: _Flat, rate: Floats) -> CompiledApplication:
     """Pairs of (compute before, I/O): the engine's form."""
     filled = flat.amount > 0.0
     kind, amount = flat.kind[filled], flat.amount[filled]
@@ -210,4 +210,4 @@ def _operations(flat: _Flat, rate: Floats) -> Chain:
     # Sum the computes between two operations; a cumulated sum would lose digits over a long trace.
     edges = np.concatenate([[0], places + 1])
     sums = np.add.reduceat(np.concatenate([compute, [0.0]]), edges)
-    return Chain(sums[:-1], amount[places], rate[kind[places]], float(sums[-1]), not flat.whole)
+    return CompiledApplication(sums[:-1], amount[places], rate[kind[places]], float(sums[-1]), not flat.whole)

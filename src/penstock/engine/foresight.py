@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from penstock.engine.compile import Chain, limits, nominal_chain
+from penstock.engine.compile import CompiledApplication, limits, nominal_chain
 from penstock.engine.program import Floats, Program
 from penstock.engine.tally import Tally, tally
 from penstock.model import Application, Scenario, Trace
@@ -33,7 +33,7 @@ def foresee(scenario: Scenario, program: Program) -> Foresight:
     )
 
 
-def _nominal(scenario: Scenario, program: Program, operations: Floats) -> list[Chain]:
+def _nominal(scenario: Scenario, program: Program, operations: Floats) -> list[CompiledApplication]:
     if scenario.noise == 0.0:
         return [_chain_of(program, i) for i in range(operations.size)]
     # The first one is foreseen even if it lies outside the window, in which noise may bring it, or keep it out.
@@ -45,10 +45,10 @@ def _nominal(scenario: Scenario, program: Program, operations: Floats) -> list[C
     ]
 
 
-def _chain_of(program: Program, i: int) -> Chain:
+def _chain_of(program: Program, i: int) -> CompiledApplication:
     own = slice(program.first[i], program.first[i + 1])
     parts = (program.work[own], program.volume[own], program.limit[own])
-    return Chain(*parts, float(program.tail[i]), bool(program.endless[i]))
+    return CompiledApplication(*parts, float(program.tail[i]), bool(program.endless[i]))
 
 
 def _operations(application: Application, total: Tally, scenario: Scenario) -> float:
@@ -60,7 +60,7 @@ def _operations(application: Application, total: Tally, scenario: Scenario) -> f
     return tally(application.phases[:-1], *limits(application, scenario)).operations
 
 
-def _rest(total: Tally, chain: Chain) -> float:
+def _rest(total: Tally, chain: CompiledApplication) -> float:
     """Seconds after the operations of `chain`, which ends early if it is marked endless."""
     if not chain.endless:
         return chain.tail

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.errors import PenstockError
-from penstock.lookback.phases import Phase, Phases, Standing
+from penstock.lookback.phases import OrderKeys, PastPhase, Phases
 from penstock.lookback.walk import walk
 
 MOST_HOLDERS = 5
@@ -108,7 +108,7 @@ class Explanation:
 
 
 @dataclass
-class Held:
+class HeldBack:
     """How much a job, or all jobs of a user, were held back."""
 
     name: str
@@ -123,7 +123,7 @@ class Held:
     held: dict[int, float] = field(default_factory=dict)
     held_by: tuple[Holder, ...] = ()
 
-    def add(self, phase: Phase) -> None:
+    def add(self, phase: PastPhase) -> None:
         """Count a phase."""
         self.operations += 1
         self.limited += phase.limited
@@ -145,8 +145,8 @@ class Limited:
 
     seconds: float
     until: str
-    jobs: tuple[Held, ...]
-    users: tuple[Held, ...]
+    jobs: tuple[HeldBack, ...]
+    users: tuple[HeldBack, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -176,18 +176,18 @@ def limited(directory: str | os.PathLike[str], last: float, now: float | None = 
     phases = Phases(until - last)
     walk(directory, phases, until - last)
     phases.finish()
-    jobs: dict[int, Held] = {}
-    users: dict[int, Held] = {}
+    jobs: dict[int, HeldBack] = {}
+    users: dict[int, HeldBack] = {}
     for phase in phases.all:
         if phase.limited > 0.0:
-            jobs.setdefault(phase.app, Held(phase.job, phase.uid)).add(phase)
-            users.setdefault(phase.uid, Held(str(phase.uid), phase.uid)).add(phase)
+            jobs.setdefault(phase.app, HeldBack(phase.job, phase.uid)).add(phase)
+            users.setdefault(phase.uid, HeldBack(str(phase.uid), phase.uid)).add(phase)
     for held in (*jobs.values(), *users.values()):
         held.held_by = _holders(held.held, phases)
     return Limited(last, _date(until), _worst_first(jobs.values()), _worst_first(users.values()))
 
 
-def _explained(number: int, phase: Phase, phases: Phases) -> Explained:
+def _explained(number: int, phase: PastPhase, phases: Phases) -> Explained:
     end = phases.end if phase.ended is None else phase.ended
     seconds = end - phase.posted
     ranks = {app: _rank(phase, standing) for app, standing in phase.standings.items()}
@@ -213,7 +213,7 @@ def _explained(number: int, phase: Phase, phases: Phases) -> Explained:
     )
 
 
-def _rank(phase: Phase, standing: Standing) -> Rank:
+def _rank(phase: PastPhase, standing: OrderKeys) -> Rank:
     assert phase.waits is not None
     return Rank(phase.waits - standing.posted, standing.yield_, standing.remaining)
 
@@ -229,7 +229,7 @@ def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
         total[app] = total.get(app, 0.0) + amount
 
 
-def _worst_first(held: Iterable[Held]) -> tuple[Held, ...]:
+def _worst_first(held: Iterable[HeldBack]) -> tuple[HeldBack, ...]:
     return tuple(sorted(held, key=lambda each: (-each.lost, each.name)))
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
-from penstock.live.core import State, records
+from penstock.live.core import ControllerState, records
 from penstock.live.core.members import App, Member
 from penstock.live.core.rows import Floats
-from penstock.live.journal import Entry
+from penstock.live.journal import JournalEntry
 
 _NOTHING = 1e-9  # of the limit: less is not worth a reason
 
@@ -32,7 +32,7 @@ class Numbers(NamedTuple):
     controller: float = 0.0
 
 
-class Standing(NamedTuple):
+class OrderKeys(NamedTuple):
     """What policies order jobs by, of one of them, when it and a job that waits first stood side by side."""
 
     posted: float  # when its phase began, in the journal's time
@@ -41,7 +41,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(eq=False)
-class Phase:
+class PastPhase:
     """One I/O phase of a job, from its first announcement to the end of its last operation. Times are the journal's."""
 
     app: int
@@ -69,7 +69,7 @@ class Phase:
     held: dict[int, float] = field(default_factory=dict)  # bytes that others were told to move meanwhile
     waits: float | None = None  # since when it was first limited
     sharing: str = ""  # the policy then
-    standings: dict[int, Standing] = field(default_factory=dict)  # of it and of those beside it, by application
+    standings: dict[int, OrderKeys] = field(default_factory=dict)  # of it and of those beside it, by application
     settled: float = 0.0
     numbers: Numbers = field(default_factory=Numbers)
     parts: dict[int, float] = field(default_factory=dict)  # by member: what it reported of its open operation
@@ -89,7 +89,7 @@ class Phase:
 class _Seen(NamedTuple):
     """What others had been given when somebody began to be limited."""
 
-    given: dict[Phase, float]
+    given: dict[PastPhase, float]
     closed: int
 
 
@@ -100,8 +100,8 @@ class Phases:
     """
 
     def __init__(self, since: float = -inf, job: str | None = None) -> None:
-        self.closed: list[Phase] = []
-        self.open: dict[int, Phase] = {}
+        self.closed: list[PastPhase] = []
+        self.open: dict[int, PastPhase] = {}
         self.names: dict[int, tuple[str, int]] = {}  # job and user by application
         self.capacity: dict[str, dict[float, float]] = {}  # by resource: seconds at each capacity
         self.policies: dict[str, float] = {}  # seconds under each
@@ -110,16 +110,16 @@ class Phases:
         self.wall = 0.0  # of the end
         self._since, self._from = since, -inf
         self._job = job
-        self._seen: dict[Phase, _Seen] = {}
+        self._seen: dict[PastPhase, _Seen] = {}
         self._grace = -inf
         self._in_force: tuple[str, dict[str, float]] | None = None  # policy and capacities
 
     @property
-    def all(self) -> list[Phase]:
+    def all(self) -> list[PastPhase]:
         """Those that ended, in that order, then those that did not."""
         return [*self.closed, *self.open.values()]
 
-    def begun(self, state: State, wall: float) -> None:
+    def begun(self, state: ControllerState, wall: float) -> None:
         """Phases that were under way when the journal begins."""
         self.begin = self.end = state.now
         self.wall = wall
@@ -128,7 +128,7 @@ class Phases:
                 self._open(state, app, wall - (state.now - app.posted))
                 self._read(state, app)
 
-    def happened(self, state: State, entry: Entry, wall: float) -> None:
+    def happened(self, state: ControllerState, entry: JournalEntry, wall: float) -> None:
         """Bring up to date whom a record is about."""
         self._count_time(state, state.now - self.end)
         self.end, self.wall = state.now, wall
@@ -147,8 +147,8 @@ class Phases:
 
     # Who, and since when.
 
-    def _affected(self, record: records.Record) -> Iterable[int]:
-        if isinstance(record, records.Decision):
+    def _affected(self, record: records.StateChange) -> Iterable[int]:
+        if isinstance(record, records.RatesDecided):
             self.decisions += 1
             return {number for number, *_ in record.rates} | {number for number, *_ in record.floored}
         if isinstance(record, records.Started | records.Commanded):
@@ -156,7 +156,7 @@ class Phases:
         number = getattr(record, "app", 0)
         return (number,) if number else ()
 
-    def _note(self, state: State, record: records.Record, wall: float) -> None:
+    def _note(self, state: ControllerState, record: records.StateChange, wall: float) -> None:
         """What a record says of volumes."""
         if isinstance(record, records.Posted | records.Resynced):
             app = state.apps[record.app]
@@ -184,18 +184,18 @@ class Phases:
         elif isinstance(record, records.Gone):
             phase_of.moved += phase_of.parts.pop(record.member, 0.0)
 
-    def _look(self, state: State, number: int) -> None:
+    def _look(self, state: ControllerState, number: int) -> None:
         app = state.apps.get(number)
         if app is not None and app.active:
             self._read(state, app)
         elif number in self.open:
             self._close(state, self.open.pop(number))
 
-    def _open(self, state: State, app: App, wall: float) -> Phase:
+    def _open(self, state: ControllerState, app: App, wall: float) -> PastPhase:
         member = next(member for member in app.members.values() if member.op is not None)
         assert member.op is not None
         direction, targets = member.op.route.key
-        phase = Phase(
+        phase = PastPhase(
             app.number, app.job, app.uid, app.nodes, direction, targets,
             frozenset(k for k, _ in member.op.route.shares), app.posted, wall, app.work,
         )  # fmt: skip
@@ -207,7 +207,7 @@ class Phases:
                 self._compare(state, waiting, [phase])
         return phase
 
-    def _close(self, state: State, phase: Phase) -> None:
+    def _close(self, state: ControllerState, phase: PastPhase) -> None:
         phase.ended = state.now
         phase.moved += sum(phase.parts.values())
         self._not_limited(phase, state.now)
@@ -216,7 +216,7 @@ class Phases:
 
     # What became of the time.
 
-    def _read(self, state: State, app: App) -> None:
+    def _read(self, state: ControllerState, app: App) -> None:
         phase = self.open[app.number]
         phase.numbers = numbers = numbers_of(state, app)
         phase.limit = max(phase.limit, numbers.limit)
@@ -232,7 +232,7 @@ class Phases:
         else:
             self._not_limited(phase, state.now)
 
-    def _compare(self, state: State, waiting: Phase, others: Sequence[Phase]) -> None:
+    def _compare(self, state: ControllerState, waiting: PastPhase, others: Sequence[PastPhase]) -> None:
         if waiting.waits is None:
             waiting.waits, waiting.sharing = state.now, state.sharing
         settled = state.rows.settled_to(state.now)
@@ -240,10 +240,10 @@ class Phases:
             if each.app not in waiting.standings and each.places & waiting.places:
                 waiting.standings[each.app] = _standing(state, state.apps[each.app], *settled)
 
-    def _others(self, phase: Phase) -> list[Phase]:
+    def _others(self, phase: PastPhase) -> list[PastPhase]:
         return [each for each in self.open.values() if each is not phase and each.places & phase.places]
 
-    def _not_limited(self, phase: Phase, now: float) -> None:
+    def _not_limited(self, phase: PastPhase, now: float) -> None:
         """Note who was given what since the phase began to be limited."""
         seen = self._seen.pop(phase, None)
         if seen is None:
@@ -254,7 +254,7 @@ class Phases:
             if bytes_ > 0.0 and other.app != phase.app:
                 phase.held[other.app] = phase.held.get(other.app, 0.0) + bytes_
 
-    def _settle(self, phase: Phase, now: float) -> None:
+    def _settle(self, phase: PastPhase, now: float) -> None:
         """Count the time since the phase was last looked at, at the numbers of then."""
         begin, phase.settled = max(phase.settled, self._from), max(phase.settled, now)
         early = min(now, self._grace) - begin
@@ -264,7 +264,7 @@ class Phases:
         if now > begin:
             self._count(phase, phase.numbers, now - begin)
 
-    def _count(self, phase: Phase, numbers: Numbers, seconds: float, all_controller: bool = False) -> None:
+    def _count(self, phase: PastPhase, numbers: Numbers, seconds: float, all_controller: bool = False) -> None:
         limit, rate, policy, room, controller = numbers
         if all_controller:
             policy, room, controller = 0.0, 0.0, policy + room + controller
@@ -278,7 +278,7 @@ class Phases:
         if limit - rate > _NOTHING * limit:
             phase.limited += seconds
 
-    def _settle_outage(self, state: State) -> None:
+    def _settle_outage(self, state: ControllerState) -> None:
         """A controller takes over: told rates held until the leases were over, then everyone was on its own."""
         lease = state.settings.lease
         for phase in self.open.values():
@@ -295,7 +295,7 @@ class Phases:
             if state.now > begin:
                 self._count(phase, Numbers(limit, rate, 0.0, 0.0, limit - rate), state.now - begin)
 
-    def _count_time(self, state: State, seconds: float) -> None:
+    def _count_time(self, state: ControllerState, seconds: float) -> None:
         """What was in force since the record before counts for the time up to this one."""
         names = (resource.name for resource in state.settings.resources)
         now = state.sharing, dict(zip(names, state.capacity, strict=True))
@@ -315,7 +315,7 @@ class Phases:
             self._not_limited(phase, self.end)
 
 
-def numbers_of(state: State, app: App) -> Numbers:
+def numbers_of(state: ControllerState, app: App) -> Numbers:
     """What an application with an open phase could use and is told."""
     inside: dict[int, list[Member]] = {}
     limit = rate = policy = room = controller = 0.0
@@ -337,17 +337,17 @@ def numbers_of(state: State, app: App) -> Numbers:
     return Numbers(limit, rate, policy, room, controller)
 
 
-def _standing(state: State, app: App, remaining: Floats, progress: Floats) -> Standing:
+def _standing(state: ControllerState, app: App, remaining: Floats, progress: Floats) -> OrderKeys:
     busy = [member for member in app.members.values() if member.op is not None]
     rows = {member.row.index for member in busy if member.row is not None}
     unseen = sum(each.op.volume - each.op.done for each in busy if each.op is not None and each.row is None)
     age = state.now - app.release
     done = max([app.progress, *(float(progress[row]) for row in rows)])
     left = sum(max(0.0, float(remaining[row])) for row in rows)
-    return Standing(app.posted, done / age if age > 0.0 else 1.0, left + unseen)
+    return OrderKeys(app.posted, done / age if age > 0.0 else 1.0, left + unseen)
 
 
-def _alone(state: State, member: Member) -> float:
+def _alone(state: ControllerState, member: Member) -> float:
     """What a member uses without a controller."""
     assert member.op is not None
     return state.fallback(member, member.op.route)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.lookback.traffic import Traffic, traffic
+from penstock.lookback.traffic import JournalTraffic, traffic
 from penstock.metrics.result import Result
 from penstock.policies.sharing import Sharing
 from penstock.studies import share as runs
 
 
 @dataclass(frozen=True)
-class Fared:
+class JobOutcome:
     """One job: its yield, and the seconds that it took longer than alone."""
 
     name: str
@@ -37,7 +37,7 @@ class Account:
     makespan: float
     max_wait: float
     mean_wait: float
-    jobs: tuple[Fared, ...]
+    jobs: tuple[JobOutcome, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -48,7 +48,7 @@ class Account:
 class Shadow:
     """What happened, and what would have."""
 
-    traffic: Traffic
+    traffic: JournalTraffic
     real: Account
     would: tuple[Account, ...]
 
@@ -79,20 +79,20 @@ def shadow(
     return Shadow(found, _real(found), tuple(_would(found, result) for result in results))
 
 
-def _real(found: Traffic) -> Account:
+def _real(found: JournalTraffic) -> Account:
     return _account(found, None, [job.completion for job in found.jobs])
 
 
-def _would(found: Traffic, result: Result) -> Account:
+def _would(found: JournalTraffic, result: Result) -> Account:
     completions = [each.completion for each in result.applications]
     return _account(found, result.sharing, [float(each or 0.0) for each in completions])
 
 
-def _account(found: Traffic, sharing: str | None, completions: Sequence[float]) -> Account:
+def _account(found: JournalTraffic, sharing: str | None, completions: Sequence[float]) -> Account:
     """The same measures for what happened and for what would have, from when each job ended."""
     ages = [end - job.release for job, end in zip(found.jobs, completions, strict=True)]
     fared = tuple(
-        Fared(job.name, job.ideal / age if age > 0.0 else 1.0, age - job.ideal)
+        JobOutcome(job.name, job.ideal / age if age > 0.0 else 1.0, age - job.ideal)
         for job, age in zip(found.jobs, ages, strict=True)
     )
     makespan, nodes = max(completions), sum(job.nodes for job in found.jobs)

@@ -15,10 +15,10 @@ from itertools import pairwise
 from typing import Any
 
 from penstock.errors import InvalidOption
-from penstock.live.core import Settings, State
+from penstock.live.core import ControllerSettings, ControllerState
 from penstock.live.core.resources import Routes
-from penstock.live.journal import Entry, JournalError
-from penstock.lookback.phases import Phase, Phases
+from penstock.live.journal import JournalEntry, JournalError
+from penstock.lookback.phases import PastPhase, Phases
 from penstock.lookback.walk import walk
 from penstock.model import Scenario
 
@@ -36,7 +36,7 @@ class Real:
 
 
 @dataclass(frozen=True)
-class Traffic:
+class JournalTraffic:
     """The traffic on one resource."""
 
     scenario: Scenario
@@ -51,15 +51,15 @@ class Traffic:
 class _Watch(Phases):
     """Phases, and the settings of the last controller."""
 
-    settings: Settings
+    settings: ControllerSettings
 
-    def happened(self, state: State, entry: Entry, wall: float) -> None:
+    def happened(self, state: ControllerState, entry: JournalEntry, wall: float) -> None:
         """Remember the settings."""
         self.settings = state.settings
         super().happened(state, entry, wall)
 
 
-def traffic(directory: str | os.PathLike[str], resource: str | None = None) -> Traffic:
+def traffic(directory: str | os.PathLike[str], resource: str | None = None) -> JournalTraffic:
     """What a journal says was asked for, of one resource: the one named, or the one that moved most."""
     watch = _Watch(job="")
     walk(directory, watch)
@@ -82,10 +82,10 @@ def traffic(directory: str | os.PathLike[str], resource: str | None = None) -> T
     real = tuple(_real(names[app], job, share, capacity, begin) for app, job in jobs.items())
     policies = tuple(sorted(watch.policies, key=lambda each: -watch.policies[each]))
     left = len(watch.open)
-    return Traffic(scenario, name, capacity, len(capacities) - 1, policies, real, left)
+    return JournalTraffic(scenario, name, capacity, len(capacities) - 1, policies, real, left)
 
 
-def _chosen(routes: Routes, phases: Sequence[Phase], asked: str | None) -> str:
+def _chosen(routes: Routes, phases: Sequence[PastPhase], asked: str | None) -> str:
     if asked is not None:
         if asked not in routes.place:
             raise InvalidOption(f"--resource is {asked!r}; known: {', '.join(routes.place)}")
@@ -106,20 +106,20 @@ def _share(routes: Routes, name: str, direction: str, targets: tuple[str, ...]) 
 Shares = Mapping[tuple[str, tuple[str, ...]], float]
 
 
-def _jobs(phases: Sequence[Phase], share: Shares) -> dict[int, list[Phase]]:
+def _jobs(phases: Sequence[PastPhase], share: Shares) -> dict[int, list[PastPhase]]:
     """The phases of each application that used the resource at all. Who came first is first: that breaks ties."""
-    jobs: dict[int, list[Phase]] = {}
+    jobs: dict[int, list[PastPhase]] = {}
     for phase in sorted(phases, key=lambda each: (each.app, each.posted)):
         jobs.setdefault(phase.app, []).append(phase)
     return {app: job for app, job in jobs.items() if any(share[each.direction, each.targets] for each in job)}
 
 
-def _unique_names(jobs: Mapping[int, Sequence[Phase]]) -> dict[int, str]:
+def _unique_names(jobs: Mapping[int, Sequence[PastPhase]]) -> dict[int, str]:
     counts = Counter(job[0].job for job in jobs.values())
     return {app: job[0].job if counts[job[0].job] == 1 else f"{job[0].job}#{app}" for app, job in jobs.items()}
 
 
-def _document(name: str, job: Sequence[Phase], share: Shares, capacity: float, begin: float) -> dict[str, Any]:
+def _document(name: str, job: Sequence[PastPhase], share: Shares, capacity: float, begin: float) -> dict[str, Any]:
     phases: list[dict[str, float]] = []
     for work, phase in zip(_works(job), job, strict=True):
         part = share[phase.direction, phase.targets]
@@ -134,7 +134,7 @@ def _document(name: str, job: Sequence[Phase], share: Shares, capacity: float, b
     }
 
 
-def _real(name: str, job: Sequence[Phase], share: Shares, capacity: float, begin: float) -> Real:
+def _real(name: str, job: Sequence[PastPhase], share: Shares, capacity: float, begin: float) -> Real:
     limit = _limit(job, share, capacity)
     ideal = sum(_works(job))
     for phase in job:
@@ -144,26 +144,26 @@ def _real(name: str, job: Sequence[Phase], share: Shares, capacity: float, begin
     return Real(name, _nodes(job), job[0].posted - job[0].work - begin, ended - begin, ideal, len(job))
 
 
-def _works(job: Sequence[Phase]) -> list[float]:
+def _works(job: Sequence[PastPhase]) -> list[float]:
     """Seconds between phases, as the journal has them, which are what the job computed, and waited for nobody."""
     gaps = [max(0.0, after.posted - (before.ended or after.posted)) for before, after in pairwise(job)]
     return [job[0].work, *gaps]
 
 
-def _limit(job: Sequence[Phase], share: Shares, capacity: float) -> float:
+def _limit(job: Sequence[PastPhase], share: Shares, capacity: float) -> float:
     """What a job can use of the resource."""
     parts = [phase.limit * share[phase.direction, phase.targets] for phase in job]
     return min(capacity, max(parts))
 
 
-def _nodes(job: Sequence[Phase]) -> int:
+def _nodes(job: Sequence[PastPhase]) -> int:
     return max(1, round(max(phase.nodes for phase in job)))
 
 
-def _moved(phase: Phase) -> float:
+def _moved(phase: PastPhase) -> float:
     """What a phase can have moved: a command that counts nothing says in the end that it moved all it had announced."""
     return min(phase.moved, phase.limit * _seconds(phase))
 
 
-def _seconds(phase: Phase) -> float:
+def _seconds(phase: PastPhase) -> float:
     return (phase.ended or phase.posted) - phase.posted

@@ -13,20 +13,20 @@ from typing import Protocol
 
 import msgspec
 
-from penstock.live.core import Settings, State
+from penstock.live.core import ControllerSettings, ControllerState
 from penstock.live.journal import JournalError
 from penstock.live.journal.folder import segments, snapshots
-from penstock.live.journal.reader import Entry, damage, entries, newest_snapshot, segments_from
-from penstock.live.journal.segment import Contents, Header, load_snapshot
+from penstock.live.journal.reader import JournalEntry, damage, entries, newest_snapshot, segments_from
+from penstock.live.journal.segment import Header, SegmentContents, load_snapshot
 
 
 class Watcher(Protocol):
     """Somebody who looks on."""
 
-    def begun(self, state: State, wall: float) -> None:
+    def begun(self, state: ControllerState, wall: float) -> None:
         """The first state that is known; `wall` is the time of day, in seconds since 1970."""
 
-    def happened(self, state: State, entry: Entry, wall: float) -> None:
+    def happened(self, state: ControllerState, entry: JournalEntry, wall: float) -> None:
         """A record, and the state after it."""
 
 
@@ -40,7 +40,7 @@ def walk(directory: str | os.PathLike[str], watcher: Watcher, since: float = -in
             state, seq = _state_before(folder, settings, header, since)
             watcher.begun(state, header.wall)
         elif settings != state.settings:
-            state = State.restore(state.snapshot(), settings)
+            state = ControllerState.restore(state.snapshot(), settings)
         for entry in entries(contents):
             if entry.seq > seq:
                 seq = entry.seq
@@ -50,7 +50,7 @@ def walk(directory: str | os.PathLike[str], watcher: Watcher, since: float = -in
             raise damage(contents)
 
 
-def _segments(folder: Path, since: float) -> Iterator[Contents]:
+def _segments(folder: Path, since: float) -> Iterator[SegmentContents]:
     """Those that follow the state to begin with."""
     files = segments(folder)
     if not files:
@@ -73,14 +73,16 @@ def _start(folder: Path, since: float) -> int:
     return 0 if files[0].first == 1 or not known else known[0].seq
 
 
-def _state_before(folder: Path, settings: Settings, header: Header, since: float) -> tuple[State, int]:
+def _state_before(
+    folder: Path, settings: ControllerSettings, header: Header, since: float
+) -> tuple[ControllerState, int]:
     start = _start(folder, since)
     _, state = newest_snapshot(folder, settings, start) if start else (None, None)
-    return (State(settings), 0) if state is None else (state, start)
+    return (ControllerState(settings), 0) if state is None else (state, start)
 
 
-def _settings(folder: Path, header: Header) -> Settings:
+def _settings(folder: Path, header: Header) -> ControllerSettings:
     try:
-        return msgspec.convert(header.settings, Settings)
+        return msgspec.convert(header.settings, ControllerSettings)
     except msgspec.ValidationError as error:
         raise JournalError(f"{folder}: the settings in the journal cannot be read ({error})") from None

@@ -20,7 +20,7 @@ from penstock.report.parts.theme import theme
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from penstock.campaign.recommendation import Advice
+    from penstock.campaign.recommendation import Recommendation
     from penstock.metrics.result import Result
 
 # What would make two files of the same figure differ, or name a web address, is left out of them.
@@ -41,13 +41,13 @@ def run_figure(result: Result) -> Figure:
         return draw_run(result, result.timeline)
 
 
-def comparison_figure(results: Sequence[Result], advice: Advice | None = None) -> Figure:
+def comparison_figure(results: Sequence[Result], recommendation: Recommendation | None = None) -> Figure:
     """The spread of yields under each policy with the bound, min yield against efficiency, and a recommendation."""
     need_runs(results)
     with theme():
         from penstock.report.comparison.plot import draw_comparison  # noqa: PLC0415 - loads matplotlib
 
-        return draw_comparison(results, advice)
+        return draw_comparison(results, recommendation)
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.reproduce.catalogue import IDS, find
-    from penstock.reproduce.experiment import Experiment, Settings
+    from penstock.reproduce.experiment import Experiment, ExperimentSettings
     from penstock.reproduce.reproduction import Reproduction, reproduce
 
 _HOME = {
     "IDS": "catalogue",
     "Experiment": "experiment",
     "Reproduction": "reproduction",
-    "Settings": "experiment",
+    "ExperimentSettings": "experiment",
     "find": "catalogue",
     "reproduce": "reproduction",
 }
 
-__all__ = ["IDS", "Experiment", "Reproduction", "Settings", "find", "reproduce"]
+__all__ = ["IDS", "Experiment", "ExperimentSettings", "Reproduction", "find", "reproduce"]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,7 @@ PROFILES, TABLE = "profiles", "table"
 
 
 @dataclass(frozen=True)
-class Settings:
+class ExperimentSettings:
     """What a user may choose: how much of the paper's number of instances, and the data that some papers leave out."""
 
     scale: float = 1.0
@@ -48,14 +48,14 @@ class Experiment:
 
     id: str
     title: str  # what it shows, in a line
-    campaigns: Callable[[Settings], Sequence[Campaign]]
+    campaigns: Callable[[ExperimentSettings], Sequence[Campaign]]
     summarise: Callable[[Sequence[Results]], Summary]  # from the results of the campaigns, in their order
     draw: Callable[[Summary], Figure]  # in the paper's axes
     states: str = ""  # what the paper says about it
     levels: tuple[str, ...] = ()  # what the keys below a quantity of the summary are, as ("policy", "pressure")
     data: str | None = None  # what of the settings it takes in place of data of its own: PROFILES or TABLE
 
-    def name(self, settings: Settings) -> str:
+    def name(self, settings: ExperimentSettings) -> str:
         """The name of its files; with data of the user's that says so, lest they replace those without.
 
         >>> Experiment("P4.fig3", "", list, dict, str, data=PROFILES).name(Settings(profiles=Path("measured.csv")))
@@ -64,7 +64,7 @@ class Experiment:
         given = self.given(settings)
         return self.id if given is None else f"{self.id}-{given.stem}"
 
-    def given(self, settings: Settings) -> Path | None:
+    def given(self, settings: ExperimentSettings) -> Path | None:
         """The data of the user's that it takes."""
         file: Path | None = getattr(settings, self.data) if self.data else None
         return file

@@ -17,7 +17,7 @@ import numpy as np
 
 from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import Floats, mean_intervals
-from penstock.reproduce.experiment import TABLE, Experiment, Settings, Summary
+from penstock.reproduce.experiment import TABLE, Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import lines
 from penstock.reproduce.means import half_width
 from penstock.reproduce.p1_synthetic import STRATEGIES
@@ -38,7 +38,7 @@ SPREAD = (0.05, 0.95)
 AXIS = "I/O pressure W"
 
 
-def apex(settings: Settings, workload: str) -> Campaign:
+def apex(settings: ExperimentSettings, workload: str) -> Campaign:
     """Every window of every machine under all strategies."""
     kind, table = f"apex-{workload.lower()}", {} if settings.table is None else {"table": str(settings.table)}
     windows = {"window": list(range(1, WINDOWS + 1)), **table}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import lines
 from penstock.reproduce.p1_synthetic import NAMES, STRATEGIES
 from penstock.workloads import ratios
@@ -38,7 +38,7 @@ EXAMPLES: dict[str, tuple[Sequence[str], Callable[[int], Ratio]]] = {
 }
 
 
-def campaigns(_: Settings) -> list[Campaign]:
+def campaigns(_: ExperimentSettings) -> list[Campaign]:
     """Examples whose plans are the strategies in one; Example 4, whose period depends on m, in one for each m."""
     plain: list[dict[str, Any]] = [
         {"generate": name, "set": {"m": sizes(name)} | ({"sharing": list(STRATEGIES)} if name == "example-2" else {})}

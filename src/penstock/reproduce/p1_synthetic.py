@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.campaign import Campaign
-from penstock.reproduce.experiment import Settings, Summary
+from penstock.reproduce.experiment import ExperimentSettings, Summary
 from penstock.reproduce.figures import boxes
 
 STRATEGIES = (
@@ -28,7 +28,7 @@ INSTANCES = 200
 NAMES = {"min_yield": "min yield", "efficiency": "efficiency", "utilization": "utilization"}
 
 
-def synthetic(settings: Settings, **grid: Any) -> Campaign:
+def synthetic(settings: ExperimentSettings, **grid: Any) -> Campaign:
     """The synthetic workload with some settings other than P1's σ = ν = 0.5 and 20 small applications."""
     return Campaign.from_document(
         {

@@ -14,7 +14,7 @@ import numpy as np
 from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.reproduce.bins import by_bin, counts
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import lines
 from penstock.reproduce.means import half_width, instances, matrix
 
@@ -35,7 +35,7 @@ AXIS = "I/O weight W"
 OVER_HRR = {"best_effort_over_hrr": BEST_EFFORT, "fifo_over_hrr": FIFO}
 
 
-def chains(settings: Settings, kind: str, noises: Sequence[float], sharing: Sequence[str]) -> Campaign:
+def chains(settings: ExperimentSettings, kind: str, noises: Sequence[float], sharing: Sequence[str]) -> Campaign:
     """The workload of P2 Table 1, general (`chains`) or uniform, each with some noise."""
     return Campaign.from_document(
         {

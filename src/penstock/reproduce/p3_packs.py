@@ -15,7 +15,7 @@ from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import Floats, mean_intervals
 from penstock.report.parts.theme import COLOURS, COMPUTE, FAINT, INK, WAITING, theme
 from penstock.reproduce.bins import by_bin, counts, overall
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import lines
 from penstock.reproduce.means import instances
 
@@ -39,7 +39,7 @@ AXIS = "I/O load α"
 FEWEST = 3  # workloads of a load that is drawn
 
 
-def packs(settings: Settings, plans: Sequence[dict[str, Any]]) -> list[Campaign]:
+def packs(settings: ExperimentSettings, plans: Sequence[dict[str, Any]]) -> list[Campaign]:
     """P3's workloads, each packed in several ways."""
     document = {
         "version": 1,
@@ -54,18 +54,18 @@ def packs(settings: Settings, plans: Sequence[dict[str, Any]]) -> list[Campaign]
     return [Campaign.from_document(document)]
 
 
-def _seeds(settings: Settings, place: int) -> str:
+def _seeds(settings: ExperimentSettings, place: int) -> str:
     """Others for every α: with the same, workloads would differ in their processors only and count more than once."""
     first = 1000 * place + 1
     return f"{first}-{first + settings.instances(INSTANCES) - 1}"
 
 
-def on_one_node(settings: Settings) -> list[Campaign]:
+def on_one_node(settings: ExperimentSettings) -> list[Campaign]:
     """All strategies with a single I/O node."""
     return packs(settings, [{"label": name, "io_nodes": 1, **plan} for name, plan in PLANS.items()])
 
 
-def on_several_nodes(settings: Settings) -> list[Campaign]:
+def on_several_nodes(settings: ExperimentSettings) -> list[Campaign]:
     """First-fit and S = 1 with 1, 3 and 5 I/O nodes."""
     plans = [
         {"label": _on(name, nodes), "io_nodes": nodes, **PLANS[name]} for name in (FIRST_FIT, ONE) for nodes in IO_NODES

@@ -18,7 +18,7 @@ import numpy as np
 
 from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import Floats, mean_intervals
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import lines
 from penstock.reproduce.means import half_width
 
@@ -45,7 +45,7 @@ AXIS = "iteration batches"
 BY_POLICY, BY_APPLICATION = ("policy", "batches"), ("policy", "application", "batches")
 
 
-def tucan(settings: Settings) -> list[Campaign]:
+def tucan(settings: ExperimentSettings) -> list[Campaign]:
     """All batches under all list policies, exactly and with noise."""
     batches = {"generate": "tucan", "set": {"batches": BATCHES}}
     document = {

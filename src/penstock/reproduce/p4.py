@@ -18,7 +18,7 @@ import numpy as np
 from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import Floats
 from penstock.reproduce.bins import by_bin, counts, in_order, overall
-from penstock.reproduce.experiment import PROFILES, Experiment, Settings, Summary
+from penstock.reproduce.experiment import PROFILES, Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import boxes, lines
 from penstock.reproduce.means import box
 
@@ -52,7 +52,7 @@ def pair_name(allocation: str, placement: str, knowledge: str = "") -> str:
     return ", ".join(each for each in (allocation, "" if allocation == MCKP else placement, knowledge) if each)
 
 
-def campaign(settings: Settings, pairs: Sequence[Pair], told: Sequence[Pair] = ()) -> Campaign:
+def campaign(settings: ExperimentSettings, pairs: Sequence[Pair], told: Sequence[Pair] = ()) -> Campaign:
     """All sets under some pairs of policies, and under some that are told the classes of profiles only."""
     profiles = {} if settings.profiles is None else {"profiles": str(settings.profiles)}
     points = [(load, applications) for load in LOADS for applications in APPLICATIONS]

@@ -14,7 +14,7 @@ import numpy as np
 
 from penstock.campaign import Campaign, Results
 from penstock.campaign.statistics import Floats, mean_intervals
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import bars, lines
 from penstock.reproduce.means import half_width, instances, matrix
 
@@ -42,7 +42,9 @@ STRETCHES = {"max_stretch": "max stretch", "mean_stretch": "mean stretch"}
 CLOSE = 0.01  # of the time without contention, which no one would notice
 
 
-def campaign(settings: Settings, name: str, sets: int, plans: list[dict[str, Any]], walltime: str) -> Campaign:
+def campaign(
+    settings: ExperimentSettings, name: str, sets: int, plans: list[dict[str, Any]], walltime: str
+) -> Campaign:
     """P5's workload at all loads and times between failures."""
     return Campaign.from_document(
         {
@@ -71,7 +73,7 @@ def cell(load: str, years: str) -> str:
 # ---- Table 2
 
 
-def campaigns_of_table_2(settings: Settings) -> list[Campaign]:
+def campaigns_of_table_2(settings: ExperimentSettings) -> list[Campaign]:
     """The smallest buffers, with both readings of the wall times: P5 prints a doubtful row."""
     plans = [{"task": "size-buffer", "label": each, "partition": each} for each in (STATIC, DYNAMIC)]
     return [campaign(settings, f"sizes-{each}", SETS_OF_TABLE_2, plans, each) for each in WALLTIMES.values()]
@@ -119,7 +121,7 @@ def draw_table_2(summary: Summary) -> Figure:
 # ---- figure 8
 
 
-def campaigns_of_figure_8(settings: Settings) -> list[Campaign]:
+def campaigns_of_figure_8(settings: ExperimentSettings) -> list[Campaign]:
     """Every strategy with every capacity; then G only, with the wall times that P5 prints."""
     plans = [
         {"task": "buffer", "label": _plan(name, part), "part": float(part), **options}

@@ -27,7 +27,7 @@ from penstock.files import write_whole
 from penstock.report.comparison.table import as_json
 from penstock.report.plots import need_matplotlib, save_figure
 from penstock.reproduce.catalogue import find
-from penstock.reproduce.experiment import Experiment, Settings, Summary
+from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 
 FOLDER = Path("reproduction")
 MOST_SCALE = 100.0
@@ -77,7 +77,7 @@ def reproduce(
         raise InvalidOption(f"--scale is {scale:g}; accepted is a number above 0 and at most {MOST_SCALE:g}")
     found = find(experiment) if isinstance(experiment, str) else experiment
     folder = FOLDER if output is None else Path(output)
-    settings = Settings(scale, _existing(profiles), _existing(table))
+    settings = ExperimentSettings(scale, _existing(profiles), _existing(table))
     results = list(_run(found, settings, folder, on, workers, progress))
     summary = found.summarise(results)
     failed = sum(int(each.failed.sum()) for each in results)
@@ -97,7 +97,7 @@ def _existing(file: str | Path | None) -> Path | None:
 
 def _run(
     experiment: Experiment,
-    settings: Settings,
+    settings: ExperimentSettings,
     folder: Path,
     on: Executor | str,
     workers: int | None,

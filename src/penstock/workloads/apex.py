@@ -185,7 +185,7 @@ class Steady(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Schedule:
+class JobSchedule:
     """Who runs when: for each application its kind and start, in the order in which they were placed."""
 
     label: str
@@ -285,7 +285,7 @@ def apex_schedule(
     cores: int = CIELO_CORES,
     bandwidth: float = CIELO_BANDWIDTH,
     core_bandwidth: float = CORE_BANDWIDTH,
-) -> Schedule:
+) -> JobSchedule:
     """A schedule of NERSC's or TRILAB's workflows; one that was asked for lately is not drawn again.
 
     >>> drawn = apex_schedule("TRILAB", seed=1)
@@ -326,7 +326,7 @@ def scaled(table: Table, factor: float) -> Table:
 @lru_cache(maxsize=8)
 def _drawn(
     table: Table, seed: int, t: float, days: float, cores: int, bandwidth: float, core_bandwidth: float
-) -> Schedule:
+) -> JobSchedule:
     # Numba takes a second to import, and a list of the generators needs none of it.
     from penstock.workloads.first_fit import first_fit  # noqa: PLC0415
 
@@ -348,7 +348,7 @@ def _drawn(
         )
     kinds = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(lives)), counts.astype(np.int64)))
     starts = first_fit(kinds, width, length, cores)
-    return Schedule(label, table, later, lives, kinds, starts, longest, end)
+    return JobSchedule(label, table, later, lives, kinds, starts, longest, end)
 
 
 def _life(workflow: Workflow, cielo: Machine, later: Machine, label: str) -> Life:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.model.units import Refusal, number, quantity, shown
-from penstock.studies.profiles.source import Row, Source
+from penstock.studies.profiles.source import MeasurementFile, TableRow
 
 COLUMNS = (
     "workload", "site", "workflow", "share_pct", "wall_time_h", "cores", "input", "output", "checkpoint_size_gb",
@@ -79,16 +79,16 @@ def read_table(workload: str, path: str | Path | None = None) -> Table:
         return _table(_source(shipped), workload)
 
 
-def _source(file: Path) -> Source:
+def _source(file: Path) -> MeasurementFile:
     with reading(file, InvalidOption, _EXPECTED):
         if file.exists() and not file.is_file():
             raise InvalidOption(f"{file}: is not a regular file; {_EXPECTED}")
         if (size := file.stat().st_size) > LARGEST:
             raise InvalidOption(f"{file}: has {size:,} bytes; a table has at most {LARGEST:,}")
-        return Source(file, file.read_bytes().decode("utf-8-sig"))
+        return MeasurementFile(file, file.read_bytes().decode("utf-8-sig"))
 
 
-def _table(source: Source, workload: str) -> Table:
+def _table(source: MeasurementFile, workload: str) -> Table:
     _check_header(source)
     rows = [row for row in source.rows() if source.name(row, "workload").upper() == workload]
     if len(rows) > MOST_ROWS:
@@ -110,7 +110,7 @@ def _table(source: Source, workload: str) -> Table:
     )
 
 
-def _check_header(source: Source) -> None:
+def _check_header(source: MeasurementFile) -> None:
     if not source.header:
         source.refuse(f"is empty; {_EXPECTED}")
     for column in source.header:
@@ -121,7 +121,7 @@ def _check_header(source: Source) -> None:
             source.refuse_header(f"has no column {column}; needed are {', '.join(NEEDED)}")
 
 
-def _shares(source: Source, workload: str, rows: list[Row]) -> list[float]:
+def _shares(source: MeasurementFile, workload: str, rows: list[TableRow]) -> list[float]:
     """Parts of the node-hours, 1 in all."""
     given = [_share(source, row) for row in rows]
     left = 100.0 - sum(share for share in given if share is not None)
@@ -132,11 +132,11 @@ def _shares(source: Source, workload: str, rows: list[Row]) -> list[float]:
     return [share / sum(percent) for share in percent]
 
 
-def _share(source: Source, row: Row) -> float | None:
+def _share(source: MeasurementFile, row: TableRow) -> float | None:
     return _positive(source, row, "share_pct", "a share is a number > 0 and at most 100", 100.0)
 
 
-def _workflow(source: Source, row: Row, share: float) -> Workflow:
+def _workflow(source: MeasurementFile, row: TableRow, share: float) -> Workflow:
     cores = source.whole(row, "cores")
     wall = _positive(source, row, "wall_time_h", "a wall time is a number of hours > 0 and at most 1e6", 1e6) or 0.0
     memory = cores * MEMORY
@@ -166,14 +166,14 @@ def _known(value: object, otherwise: float) -> float:
     return value if isinstance(value, float) else otherwise
 
 
-def _positive(source: Source, row: Row, column: str, accepted: str, most: float) -> float | None:
+def _positive(source: MeasurementFile, row: TableRow, column: str, accepted: str, most: float) -> float | None:
     value = _number(source, row, column, accepted, most)
     if value == 0.0:
         source.refuse(f"{column} is {shown(row.cells[column])}; {accepted}", row.line)
     return value
 
 
-def _number(source: Source, row: Row, column: str, accepted: str, most: float) -> float | None:
+def _number(source: MeasurementFile, row: TableRow, column: str, accepted: str, most: float) -> float | None:
     if not (cell := row.cells.get(column, "")):
         return None
     try:
@@ -182,7 +182,7 @@ def _number(source: Source, row: Row, column: str, accepted: str, most: float) -
         source.refuse(f"{column} {refusal}", row.line)
 
 
-def _volume(source: Source, row: Row, column: str, memory: float) -> float | None:
+def _volume(source: MeasurementFile, row: TableRow, column: str, memory: float) -> float | None:
     """A volume in bytes. A bare number might be GB as well as a part of the memory, so it is refused."""
     if not (cell := row.cells.get(column, "")):
         return None
@@ -195,7 +195,7 @@ def _volume(source: Source, row: Row, column: str, memory: float) -> float | Non
         source.refuse(f"{column} {refusal}", row.line)
 
 
-def _checkpoint(source: Source, row: Row, memory: float) -> float | None:
+def _checkpoint(source: MeasurementFile, row: TableRow, memory: float) -> float | None:
     size = _number(source, row, "checkpoint_size_gb", "a size is a number of GB from 0 to 1e9", 1e9)
     part = _number(source, row, "checkpoint_pct_mem", "a part of the memory is a number from 0 to 1e6", 1e6)
     if size is not None and part is not None:
@@ -205,7 +205,7 @@ def _checkpoint(source: Source, row: Row, memory: float) -> float | None:
     return None if size is None else size * GB
 
 
-def _period(source: Source, row: Row) -> float | None:
+def _period(source: MeasurementFile, row: TableRow) -> float | None:
     """Seconds; at least one, so that nobody writes more checkpoints than memory holds."""
     if not (cell := row.cells.get("checkpoint_period", "")):
         return None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.live.core import Core, Member, Resource, Settings, Stage, State, records
+from penstock.live.core import ControllerSettings, ControllerState, Core, Member, Resource, Stage, records
 from penstock.live.core.events import (
     Close,
     Closed,
@@ -17,11 +17,11 @@ from penstock.live.core.events import (
     Frame,
     Identity,
     Input,
-    Journal,
     Output,
     Send,
     Tick,
     WakeAt,
+    WriteRecords,
 )
 from penstock.policies.sharing import find
 from penstock.wire import messages as wire
@@ -30,9 +30,9 @@ EPOCH = 7
 CAPACITY = 100.0
 
 
-def settings_of(**given: Any) -> Settings:
+def settings_of(**given: Any) -> ControllerSettings:
     usual = {"resources": (Resource("all", CAPACITY),), "machine_nodes": 10, "pace": 0.0, "epsilon": 0.0}
-    return Settings(**{**usual, **given})
+    return ControllerSettings(**{**usual, **given})
 
 
 class Talk:
@@ -43,26 +43,30 @@ class Talk:
         policy: Any = "fair-share",
         *,
         warm: bool = True,
-        state: State | None = None,
+        state: ControllerState | None = None,
         now: float = 0.0,
         epoch: int = EPOCH,
-        settings: Settings | None = None,
+        settings: ControllerSettings | None = None,
         **given: Any,
     ) -> None:
         self.settings = settings or settings_of(**given)
-        self.twin = State(self.settings) if state is None else State.restore(state.snapshot(), self.settings)
+        self.twin = (
+            ControllerState(self.settings)
+            if state is None
+            else ControllerState.restore(state.snapshot(), self.settings)
+        )
         self.core = Core(self.settings, find(policy), epoch=epoch, boot=now, state=state, warm=warm)
         self.now = now
         self.peers: dict[int, Peer] = {}
         self.closed: dict[int, str] = {}
-        self.records: list[records.Record] = []
+        self.records: list[records.StateChange] = []
         self.said: dict[int, list[wire.Message]] = {}
         self.wake = float("inf")
         self.seq = 0
         self.step()
 
     @property
-    def state(self) -> State:
+    def state(self) -> ControllerState:
         return self.core.state
 
     def step(self, *inputs: Input, after: float = 0.0) -> list[Output]:
@@ -71,7 +75,7 @@ class Talk:
         self.wake = float("inf")
         for output in outputs:
             match output:
-                case Journal(record):
+                case WriteRecords(record):
                     self._journal(record)
                 case Send(session, message):
                     self.said.setdefault(session, []).append(message)
@@ -162,7 +166,7 @@ class Talk:
             self.step(*(Frame(peer.session, peer.an_ack()) for peer in late))
         raise AssertionError("rates change for ever")
 
-    def made(self, kind: type[records.Record]) -> list[Any]:
+    def made(self, kind: type[records.StateChange]) -> list[Any]:
         return [record for record in self.records if isinstance(record, kind)]
 
 
@@ -259,7 +263,7 @@ class Peer:
         self.say(wire.Resync(self.ask(), now.pop("app", self.app), self.number, lease_left=1.0, hb=self.hb, **now))
 
 
-def amounts(state: State, member: Member) -> list[tuple[int, float]]:
+def amounts(state: ControllerState, member: Member) -> list[tuple[int, float]]:
     """What a member is charged with, worked out plainly."""
     if member.stage is Stage.LOST:
         strict = state.settings.reserve == "strict"
@@ -269,13 +273,13 @@ def amounts(state: State, member: Member) -> list[tuple[int, float]]:
     return [(k, share * member.charge) for k, share in member.op.route.shares]
 
 
-def lost_by_place(state: State) -> dict[int, float]:
+def lost_by_place(state: ControllerState) -> dict[int, float]:
     """Seconds that those have lost that compute."""
     lost = state.losses._lost
     return {int(place): float(lost[place]) for place in np.flatnonzero(~np.isnan(lost))}
 
 
-def known(state: State) -> dict[str, Any]:
+def known(state: ControllerState) -> dict[str, Any]:
     """All that records must bring back."""
     rows = state.rows
     rest = ("capacity", "chosen", "draining", "fenced", "exempt", "jobs", "decisions", "failures", "sharing")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from live.core.talk import CAPACITY, EPOCH, Peer, Talk, amounts, known
-from penstock.live.core import Resource, Stage, State, charges, records
+from penstock.live.core import ControllerState, Resource, Stage, charges, records
 from penstock.live.core.events import ProcessDead
 from penstock.live.core.members import App, Member
 from penstock.live.core.snapshots import BadSnapshot
@@ -116,7 +116,7 @@ class Company:
         self._nobody_was_raised_beyond(rates, made)
         self.talk_check()
 
-    def _nobody_was_raised_beyond(self, rates: dict[Member, float], made: list[records.Record]) -> None:
+    def _nobody_was_raised_beyond(self, rates: dict[Member, float], made: list[records.StateChange]) -> None:
         """Whoever is told more than it uses: it fits."""
         state = self.talk.state
         for record in made:
@@ -141,7 +141,7 @@ def test_charges_whatever_happens(policy, site, reserve, epsilon, said):
     for word, who, how in said:
         company.do(word, who, how)
     data = company.talk.state.snapshot()
-    again = State.restore(data, company.talk.settings)
+    again = ControllerState.restore(data, company.talk.settings)
     assert again.snapshot() == data
     assert known(again) == known(company.talk.state)
     assert again.charges.used == pytest.approx(company.talk.state.charges.used, abs=1e-9)
@@ -171,7 +171,7 @@ def test_records_after_a_snapshot_lead_to_the_same(said):
     """As recovery does: a snapshot in the middle, then the records after it."""
     company = Company("set-10", 1, "bounded", 0.02)
     talk = company.talk
-    restored: State | None = None
+    restored: ControllerState | None = None
     apply = talk.twin.apply
 
     def both(t: float, record: wire.Message) -> None:
@@ -182,7 +182,7 @@ def test_records_after_a_snapshot_lead_to_the_same(said):
     talk.twin.apply = both  # type: ignore[method-assign]
     for place, (word, who, how) in enumerate(said):
         if place == len(said) // 2:
-            restored = State.restore(talk.state.snapshot(), talk.settings)
+            restored = ControllerState.restore(talk.state.snapshot(), talk.settings)
         company.do(word, who, how)
     assert restored is not None
     restored.now = talk.state.now
@@ -246,7 +246,7 @@ def test_snapshots_of_nothing_or_of_another_version_are_refused():
     talk = Talk()
     for data, word in ((b"", "no snapshot"), (b"\x81\xa1a\x01", "no snapshot"), (b"\x81\xa7version\x09", "version 9")):
         with pytest.raises(BadSnapshot, match=word):
-            State.restore(data, talk.settings)
+            ControllerState.restore(data, talk.settings)
 
 
 def test_a_snapshot_keeps_everything():
@@ -260,6 +260,6 @@ def test_a_snapshot_keeps_everything():
     peers[1].post()
     talk.admin("exempt", add="j2")
     talk.sleep(9.0)
-    restored = State.restore(talk.state.snapshot(), talk.settings)
+    restored = ControllerState.restore(talk.state.snapshot(), talk.settings)
     assert known(restored) == known(talk.state)
     assert restored.snapshot() == talk.state.snapshot()

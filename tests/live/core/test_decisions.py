@@ -409,7 +409,7 @@ def test_a_policy_that_fails_does_not_stop_the_controller(policy, word):
     assert (first.rate, second.rate) == (50.0, 50.0)
     failed = talk.made(records.PolicyFailed)[-1]
     assert word in failed.text and failed.policy == find(policy).label
-    assert talk.made(records.Decision)[-1].policy == "fair-share"
+    assert talk.made(records.RatesDecided)[-1].policy == "fair-share"
     assert word in talk.admin("status")["last_policy_failure"]
 
 
@@ -444,12 +444,12 @@ def test_what_a_policy_remembers_comes_back_with_the_records():
 
 def test_a_decision_is_taken_again_bit_for_bit():
     talk = Talk("best-next-event", epsilon=0.02)
-    states: list[tuple[records.Decision, records.Decision]] = []
+    states: list[tuple[records.RatesDecided, records.RatesDecided]] = []
     record = talk.twin.apply
     decider = Decider(find("best-next-event"))
 
     def watching(t: float, each: wire.Message) -> None:
-        if isinstance(each, records.Decision):
+        if isinstance(each, records.RatesDecided):
             talk.twin.now = t - talk.twin.origin
             states.append((each, decider.decide(talk.twin).decision))
         record(t, each)

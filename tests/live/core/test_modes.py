@@ -54,7 +54,7 @@ def test_monitoring_decides_and_paces_nobody():
     third.post()
     assert third.told[-1].flags == wire.MONITOR
     assert talk.state.decisions > decisions
-    would = talk.made(records.Decision)[-1].rates
+    would = talk.made(records.RatesDecided)[-1].rates
     assert sum(rate for *_, rate in would) == pytest.approx(CAPACITY)
     assert talk.state.rows.rate[:3].sum() == pytest.approx(CAPACITY)  # as if they were paced
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import InvalidOption
-from penstock.live.core import Resource, Settings
+from penstock.live.core import ControllerSettings, Resource
 from penstock.live.core.resources import Routes
 
 ONE = (Resource("all", 1.0),)
@@ -15,7 +15,7 @@ ONE = (Resource("all", 1.0),)
 
 def test_the_time_to_wait_covers_any_two_clocks():
     # From the arrival of a beat, on a fast clock, to the end of a lease on a slow one.
-    settings = Settings(ONE)
+    settings = ControllerSettings(ONE)
     assert settings.waiting / 1.001 > settings.lease / 0.999
     assert settings.waiting == pytest.approx(8.016016, abs=1e-6)
 
@@ -45,7 +45,7 @@ def test_the_time_to_wait_covers_any_two_clocks():
 )
 def test_what_makes_no_sense_is_refused(given: dict[str, Any], word: str):
     with pytest.raises(InvalidOption, match=word):
-        Settings(**{"resources": ONE, **given})
+        ControllerSettings(**{"resources": ONE, **given})
 
 
 def test_routes():

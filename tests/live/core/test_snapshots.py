@@ -6,25 +6,25 @@ import time
 
 import pytest
 
-from penstock.live.core import Resource, Settings, Stage, State
+from penstock.live.core import ControllerSettings, ControllerState, Resource, Stage
 from penstock.live.core import records as to
 from penstock.wire.messages import FREE
 
 SITES = (Resource("x", 1e12, "x"), Resource("y", 1e12, "y"))
 
 
-def begun(resources: tuple[Resource, ...] = SITES) -> State:
-    state = State(Settings(resources=resources, machine_nodes=20_000))
+def begun(resources: tuple[Resource, ...] = SITES) -> ControllerState:
+    state = ControllerState(ControllerSettings(resources=resources, machine_nodes=20_000))
     state.apply(0.0, to.Started(1, 0.0, True, {each.name: each.capacity for each in resources}, "fair-share"))
     return state
 
 
-def join(state: State, t: float, app: int, member: int) -> None:
+def join(state: ControllerState, t: float, app: int, member: int) -> None:
     fallback = {resource.name: 5e7 for resource in state.settings.resources}
     state.apply(t, to.Registered(app, f"job {app}", 1000, member, 1.0, 1e9, 0.5, 0.0, {"user": "u"}, fallback))
 
 
-def post(state: State, t: float, app: int, member: int, rate: float, *targets: str, flags: int = 0) -> None:
+def post(state: ControllerState, t: float, app: int, member: int, rate: float, *targets: str, flags: int = 0) -> None:
     rev = state.rev + 1
     state.apply(t, to.Posted(app, member, 1, 1e10, "write", targets, 1.0, None, 0.25, 0.0, rev))
     state.apply(t, to.Granted(app, member, 1, rev + 1, rate, flags))
@@ -33,8 +33,8 @@ def post(state: State, t: float, app: int, member: int, rate: float, *targets: s
         state.apply(t + 1.0, to.Progressed(app, member, 0.1 * rate))
 
 
-def back(state: State) -> State:
-    found = State.restore(state.snapshot(), state.settings)
+def back(state: ControllerState) -> ControllerState:
+    found = ControllerState.restore(state.snapshot(), state.settings)
     assert found.snapshot() == state.snapshot()
     return found
 
@@ -102,4 +102,4 @@ def test_ten_thousand_leases_are_packed_in_a_moment() -> None:
 
     data = state.snapshot()
     assert best(state.snapshot) < 0.06
-    assert best(lambda: State.restore(data, state.settings)) < 1.0
+    assert best(lambda: ControllerState.restore(data, state.settings)) < 1.0

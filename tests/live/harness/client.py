@@ -32,7 +32,7 @@ CONNECT, HELLO = 1.0, 2.0  # how long a client waits for a connection, and for t
 class Client:
     """A job's process: it computes, then moves bytes as fast as its pacer lets it."""
 
-    def __init__(self, world: World, index: int, settings: client_side.Settings, clock: Clock) -> None:
+    def __init__(self, world: World, index: int, settings: client_side.MemberSettings, clock: Clock) -> None:
         self.world, self.index, self.settings, self.clock = world, index, settings, clock
         self.chance = random.Random(f"{world.plan.seed} client {index}")
         self.lives = 0
@@ -151,7 +151,7 @@ class Client:
                 self._io_is_over()
             elif self.moved >= self.announced * (1 - 1e-9):
                 more, self.announced = self.volume - self.announced, self.volume
-                self.step(client_events.Extend(more))
+                self.step(client_events.ExtendPhase(more))
         self._look_ahead()
 
     # What the job does.

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.live.core import Core, State
+from penstock.live.core import ControllerState, Core
 from penstock.live.core import records as records_of_core
 from penstock.live.core.events import (
     Close,
@@ -15,12 +15,12 @@ from penstock.live.core.events import (
     Frame,
     Identity,
     Input,
-    Journal,
     Output,
     ProcessDead,
     Send,
     Tick,
     WakeAt,
+    WriteRecords,
 )
 from penstock.live.journal.segment import pack
 from penstock.wire import messages as wire
@@ -75,18 +75,18 @@ class Controller:
         self.turn([])
         world.operators.stirred()
 
-    def _recovered(self) -> tuple[State | None, float]:
+    def _recovered(self) -> tuple[ControllerState | None, float]:
         """The state that the disk leads to, and when the last of its records was made."""
         settings, last = self.world.plan.settings, -math.inf
         state = None
         if self.disk.snapshot is not None:
             self.seq, stored = self.disk.snapshot
-            state = State.restore(stored, settings)
+            state = ControllerState.restore(stored, settings)
         else:
             self.seq = 0
         for payload in self.disk.payloads():
             entry = records_of_core.decode(payload)
-            state = state or State(settings)
+            state = state or ControllerState(settings)
             state.apply(entry.t, entry.record)
             self.seq, last = entry.seq, entry.t
         return state, last
@@ -157,7 +157,7 @@ class Controller:
         self.history.append((t, inputs, outputs))
         payloads, sends = [], []
         for output in outputs:
-            if isinstance(output, Journal):
+            if isinstance(output, WriteRecords):
                 record = world.journalled(output.record)
                 if record is not None:
                     self.seq += 1

@@ -41,9 +41,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from penstock.live.core import Member, State
+from penstock.live.core import ControllerState, Member
 from penstock.live.core import records as records_of_core
-from penstock.live.core.events import Frame, Input, Journal, Output, ProcessDead, Send
+from penstock.live.core.events import Frame, Input, Output, ProcessDead, Send, WriteRecords
 from penstock.wire import messages as wire
 
 from .client import FALLBACK, LEASE, UNPACED
@@ -378,7 +378,7 @@ class Judge:
         """Those whose lower charge covers all that they were told within a lease, and their fallback."""
         found: set[Key] = set()
         for output in outputs:
-            if isinstance(output, Journal) and isinstance(output.record, records_of_core.Adrift):
+            if isinstance(output, WriteRecords) and isinstance(output.record, records_of_core.Adrift):
                 record = output.record
                 since = t - self.world.plan.settings.waiting * (1 - 1e-12)
                 lately = [rate for when, rate in self._rates[record.app, record.member] if when > since]
@@ -408,7 +408,7 @@ class Judge:
                 found |= {
                     (output.record.app, output.record.member)
                     for output in outputs
-                    if isinstance(output, Journal)
+                    if isinstance(output, WriteRecords)
                     and isinstance(
                         output.record, records_of_core.Gone | records_of_core.Ended | records_of_core.Resynced
                     )
@@ -420,7 +420,7 @@ class Judge:
         state, plan = self._state, self.world.plan
         raised: set[str] = set()
         for output in outputs:
-            if isinstance(output, Journal) and isinstance(output.record, records_of_core.Granted):
+            if isinstance(output, WriteRecords) and isinstance(output.record, records_of_core.Granted):
                 record = output.record
                 member = state.find(record.app, record.member)
                 if member is None or member.op is None or record.flags & FREE:
@@ -443,7 +443,7 @@ class Judge:
         held = [
             output.record.held
             for output in outputs
-            if isinstance(output, Journal)
+            if isinstance(output, WriteRecords)
             and isinstance(output.record, records_of_core.Resynced | records_of_core.Posted)
             and (output.record.app, output.record.member) == key
         ]
@@ -496,7 +496,7 @@ class Judge:
     # Words.
 
     @property
-    def _state(self) -> State:
+    def _state(self) -> ControllerState:
         return self.world.controller.core.state
 
     def _charge(self, client: Client) -> float:

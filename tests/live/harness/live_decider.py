@@ -15,7 +15,7 @@ from penstock.client import events as client_events
 from penstock.client import member as client_side
 from penstock.client.member import Member
 from penstock.engine.program import Program
-from penstock.live.core import Core, Resource, Settings
+from penstock.live.core import ControllerSettings, Core, Resource
 from penstock.live.core.events import Connected, Frame, Identity, Input, Send, Tick
 from penstock.policies.sharing import Sharing
 from penstock.policies.sharing.foresight import Foresight
@@ -44,7 +44,7 @@ class LiveDecider(Decider):
 
     def __init__(self, program: Program, policy: Sharing, origin: float) -> None:
         self.program, self.origin = program, origin
-        settings = Settings(
+        settings = ControllerSettings(
             resources=(Resource("all", program.capacity),),
             machine_nodes=int(program.nodes.sum()),
             sharing=policy.name,
@@ -69,7 +69,7 @@ class LiveDecider(Decider):
         self._turn()
 
     def _member(self, i: int) -> Member:
-        settings = client_side.Settings(
+        settings = client_side.MemberSettings(
             job=self.program.names[i], nodes=int(self.program.nodes[i]), max_wait=AGES, ping=AGES, member=1, seed=0
         )
         member = Member(settings)

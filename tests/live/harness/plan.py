@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from penstock.client import member as client_side
-from penstock.live.core import Resource, Settings
+from penstock.live.core import ControllerSettings, Resource
 from penstock.policies.sharing import Sharing
 
 from .crash import KILL, POWER, WIPE
@@ -46,11 +46,11 @@ class Plan:
     """All that is chosen before a run; a function of its seed."""
 
     seed: int
-    settings: Settings
+    settings: ControllerSettings
     policy: Sharing
     weather: Weather
     troubles: Troubles
-    clients: tuple[client_side.Settings, ...]
+    clients: tuple[client_side.MemberSettings, ...]
     drift: float  # of the clocks
     seconds: float = 90.0
     routes: tuple[tuple[str, tuple[str, ...]], ...] = (("write", ()),)
@@ -64,7 +64,7 @@ def draw_plan(seed: int, policies: Sequence[Sharing], seconds: float = 90.0) -> 
     policy = chance.choice(list(policies))
     drift = chance.choice((1e-3, 0.05))
     resources, routes = _draw_resources(chance)
-    settings = Settings(
+    settings = ControllerSettings(
         resources=resources,
         machine_nodes=16,
         sharing=policy.name,
@@ -127,8 +127,8 @@ def _draw_resources(chance: random.Random) -> tuple[tuple[Resource, ...], tuple[
     return resources, (("write", ()), ("read", ("b",)), ("write", ("a", "b")), ("write", ("a",)))
 
 
-def _draw_clients(chance: random.Random, settings: Settings) -> tuple[client_side.Settings, ...]:
-    clients: list[client_side.Settings] = []
+def _draw_clients(chance: random.Random, settings: ControllerSettings) -> tuple[client_side.MemberSettings, ...]:
+    clients: list[client_side.MemberSettings] = []
     left = settings.machine_nodes
     for number in range(chance.randint(2, 6)):
         nodes = min(chance.randint(1, 4), left)
@@ -136,7 +136,7 @@ def _draw_clients(chance: random.Random, settings: Settings) -> tuple[client_sid
             break
         left -= nodes
         clients.append(
-            client_side.Settings(
+            client_side.MemberSettings(
                 job=f"job{chance.randint(0, number)}",
                 nodes=nodes,
                 cap=chance.choice((None, 20.0, 60.0, 150.0)),

@@ -16,10 +16,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from penstock.client.member import State as Doing
-from penstock.live.core import Member, State
+from penstock.client.member import MemberState as Doing
+from penstock.live.core import ControllerState, Member
 from penstock.live.core import records as records_of_core
-from penstock.live.core.events import Frame, Input, Journal, Output, Send
+from penstock.live.core.events import Frame, Input, Output, Send, WriteRecords
 from penstock.wire import messages as wire
 
 from .crash import KILL
@@ -107,7 +107,7 @@ class Words:
     def _leave_the_evicted_alone(self, outputs: Sequence[Output]) -> None:
         state = self._state
         for output in outputs:
-            if isinstance(output, Journal) and not isinstance(output.record, OF_THE_EVICTED):
+            if isinstance(output, WriteRecords) and not isinstance(output.record, OF_THE_EVICTED):
                 app = getattr(output.record, "app", 0)
                 self.judge.expect(app not in self._evicted, f"of an evicted application: {output.record}")
         for app in state.apps.values():
@@ -154,16 +154,16 @@ class Words:
                 )
 
     @property
-    def _state(self) -> State:
+    def _state(self) -> ControllerState:
         return self.judge.world.controller.core.state
 
 
 def recorded(outputs: Sequence[Output], *kinds: type[wire.Message]) -> list[Any]:
     """The records of these kinds that a turn made."""
-    return [each.record for each in outputs if isinstance(each, Journal) and isinstance(each.record, kinds)]
+    return [each.record for each in outputs if isinstance(each, WriteRecords) and isinstance(each.record, kinds)]
 
 
-def _in_force(state: State) -> tuple[object, ...]:
+def _in_force(state: ControllerState) -> tuple[object, ...]:
     """What operators said."""
     evicted = sorted(app.number for app in state.apps.values() if app.evicted)
     return state.chosen, state.draining, state.sharing, list(state.capacity), sorted(state.exempt), evicted

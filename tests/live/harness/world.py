@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.client.member import Member
-from penstock.live.core import Core, State
+from penstock.live.core import ControllerState, Core
 from penstock.live.core import records as records_of_core
-from penstock.live.core.events import Journal, Output
+from penstock.live.core.events import Output, WriteRecords
 from penstock.wire import messages as wire
 
 from .client import Client
@@ -30,7 +30,7 @@ class Endless(AssertionError):
     """A run that does not come to its end: somebody asks to be woken again and again."""
 
 
-def _known(state: State) -> list[tuple[object, ...]]:
+def _known(state: ControllerState) -> list[tuple[object, ...]]:
     """What records must bring back: who is there, with what, at which charge."""
     return [
         (member.key, member.stage, member.charge, member.rate, member.op and (member.op.number, member.op.volume))
@@ -74,7 +74,7 @@ class World:
         """True time."""
         return self.agenda.now
 
-    def make_core(self, epoch: int, boot: float, state: State | None, warm: bool) -> Core:
+    def make_core(self, epoch: int, boot: float, state: ControllerState | None, warm: bool) -> Core:
         """A core for a new epoch."""
         return Core(self.plan.settings, self.plan.policy, epoch=epoch, boot=boot, state=state, warm=warm)
 
@@ -99,16 +99,16 @@ class World:
         boot, stored, warm = self.controller.beginning
         settings = self.plan.settings
 
-        def beginning() -> State | None:
-            return None if stored is None else State.restore(stored, settings)
+        def beginning() -> ControllerState | None:
+            return None if stored is None else ControllerState.restore(stored, settings)
 
         again = self.make_core(self.controller.epoch, boot, beginning(), warm)
-        state = beginning() or State(settings)
+        state = beginning() or ControllerState(settings)
         for t, inputs, outputs in self.controller.history:
             if again.step(t, inputs) != outputs:
                 return f"at t = {t!r} the same inputs led to other outputs"
             for output in outputs:
-                if isinstance(output, Journal):
+                if isinstance(output, WriteRecords):
                     state.apply(t, output.record)
         return "" if _known(state) == _known(self.controller.core.state) else "the records lead to another state"
 
@@ -119,7 +119,7 @@ class World:
         if self.deaths is not None:
             return self.deaths.get(turn)
         troubles = self.plan.troubles
-        made = {type(each.record) for each in outputs if isinstance(each, Journal)}
+        made = {type(each.record) for each in outputs if isinstance(each, WriteRecords)}
         if records_of_core.Expired in made:
             danger = troubles.crash_at_expiry
         else:

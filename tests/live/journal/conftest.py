@@ -9,22 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from penstock.live.core import Core, Resource, Settings, State
-from penstock.live.core.events import Connected, Frame, Identity, Input, Journal, Send
+from penstock.live.core import ControllerSettings, ControllerState, Core, Resource
+from penstock.live.core.events import Connected, Frame, Identity, Input, Send, WriteRecords
 from penstock.live.journal import Header, Lock, boot_id, raise_epoch, recover
-from penstock.live.journal import Journal as Pen
+from penstock.live.journal import JournalWriter as Pen
 from penstock.live.journal.versions import core_code, policy_code
 from penstock.policies.sharing import find
 from penstock.wire.messages import Ack, Complete, Message, Post, Rate, Register
 
-SETTINGS = Settings(resources=(Resource("all", 1000.0),), machine_nodes=100, lease=8.0)
+SETTINGS = ControllerSettings(resources=(Resource("all", 1000.0),), machine_nodes=100, lease=8.0)
 ME = Identity("peer", 1000)
 
 
 class Life:
     """One life of a controller, from a start to a kill."""
 
-    def __init__(self, folder: Path, time: float = 100.0, grace: bool = False, settings: Settings = SETTINGS) -> None:
+    def __init__(
+        self, folder: Path, time: float = 100.0, grace: bool = False, settings: ControllerSettings = SETTINGS
+    ) -> None:
         self.folder, self.now, self.settings = folder, time, settings
         self._lock = Lock(folder)
         self.found = recover(folder, settings, grace)
@@ -57,7 +59,7 @@ class Life:
         """Let some time pass, then a turn."""
         self.now += after
         outputs = self.core.step(self.now, list(inputs))
-        records = [output.record for output in outputs if isinstance(output, Journal)]
+        records = [output.record for output in outputs if isinstance(output, WriteRecords)]
         self._told += [(self.now, record) for record in records]
         self.pen.write(self.now, records)
         return [output for output in outputs if isinstance(output, Send)]
@@ -88,7 +90,11 @@ class Life:
 
     def expected(self) -> bytes:
         """What a recovery must find: what is not recorded, as renewals, is not in it."""
-        state = State(self.settings) if self._since is None else State.restore(self._since, self.settings)
+        state = (
+            ControllerState(self.settings)
+            if self._since is None
+            else ControllerState.restore(self._since, self.settings)
+        )
         for time, record in self._told:
             state.apply(time, record)
         return state.snapshot()

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from penstock.live.core import State
+from penstock.live.core import ControllerState
 from penstock.live.journal import JournalDamaged, JournalError, raise_epoch, read, recover
 from penstock.live.journal import reader as reading_module
 from penstock.live.journal import writer as writing_module
@@ -32,7 +32,7 @@ def copied(folder: Path, to: Path) -> Path:
 
 def by_hand(folder: Path, count: int) -> bytes:
     """The state after so many records, applied one by one."""
-    state = State(SETTINGS)
+    state = ControllerState(SETTINGS)
     for seq, time, record in read(folder):
         if seq > count:
             break

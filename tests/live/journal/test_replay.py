@@ -22,7 +22,7 @@ from .conftest import SETTINGS, Life
 
 
 def decisions(folder: Path) -> int:
-    return sum(isinstance(entry.record, records.Decision) for entry in read(folder))
+    return sum(isinstance(entry.record, records.RatesDecided) for entry in read(folder))
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_other_settings_after_a_restart_are_followed(live: Callable[..., Life]) 
     assert found.different == 0
 
 
-def rewritten(folder: Path, change: Callable[[records.Decision], records.Decision]) -> int:
+def rewritten(folder: Path, change: Callable[[records.RatesDecided], records.RatesDecided]) -> int:
     """The number of a decision in the middle that was made another."""
     path = segments(folder)[0].path
     contents = load(path)
     assert contents is not None
     entries = [records.decode(record) for record in contents.records]
-    places = [place for place, entry in enumerate(entries) if isinstance(entry.record, records.Decision)]
+    places = [place for place, entry in enumerate(entries) if isinstance(entry.record, records.RatesDecided)]
     place = places[len(places) // 2]
     entry = entries[place]
-    assert isinstance(entry.record, records.Decision)
+    assert isinstance(entry.record, records.RatesDecided)
     contents.records[place] = records.encode(entry.seq, entry.t, change(entry.record))
     path.write_bytes(opening(contents.header) + b"".join(pack(record) for record in contents.records))
     return entry.seq

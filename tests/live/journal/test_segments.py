@@ -10,8 +10,8 @@ import pytest
 from penstock.live.journal.errors import JournalDamaged, JournalError
 from penstock.live.journal.segment import (
     MAGIC,
-    Contents,
     Header,
+    SegmentContents,
     SnapshotHeader,
     load,
     load_snapshot,
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def loaded(path: Path) -> Contents:
+def loaded(path: Path) -> SegmentContents:
     contents = load(path)
     assert contents is not None
     return contents

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import PenstockError
-from penstock.live.server.config import Config, load_config, make_config
+from penstock.live.server.config import ServerConfig, load_config, make_config
 from penstock.live.server.errors import InvalidConfig
 
 
-def loaded(tmp_path: Path, text: str) -> Config:
+def loaded(tmp_path: Path, text: str) -> ServerConfig:
     file = tmp_path / "penstock.yaml"
     file.write_text(text)
     return load_config(file)

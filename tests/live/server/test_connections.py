@@ -68,7 +68,7 @@ def test_register_post_rate_complete() -> None:
     assert kinds(peer.transport.inbox)[:3] == ["Challenge", "Welcome", "Registered"]
     assert (rate.rate, rate.op, rate.anchor, rate.epoch) == (1e9, 1, 1, 5)
     peer.say(Complete(1, 1e12))
-    assert isinstance(world.pen.log[-1][1], records.Ended | records.Decision)
+    assert isinstance(world.pen.log[-1][1], records.Ended | records.RatesDecided)
 
 
 def test_every_record_is_written_before_anything_of_its_turn_is_sent() -> None:
@@ -248,18 +248,18 @@ def test_a_failing_policy_is_in_the_log_but_not_every_time() -> None:
 def test_too_many_frames_wait_and_none_is_lost() -> None:
     world = World()
     peer, rate = working(world)
-    before = world.shell.meter.frames
+    before = world.shell.counters.frames
     beats = [Beat(number, rate.epoch, rate.rev, 0.0) for number in range(2, 1002)]
     peer.raw(b"".join(wire.frame(beat) for beat in beats))
     world.loop.turn()
-    first = world.shell.meter.frames - before
+    first = world.shell.counters.frames - before
     assert 150 <= first <= 200
     assert not peer.transport.reading
     assert peer.connection.held() <= wire.MOST_FROM_CLIENT + 4
     for _ in range(200):
         world.loop.run(0.1)
         peer.raw(b"")
-    assert world.shell.meter.frames - before == 1000
+    assert world.shell.counters.frames - before == 1000
     assert peer.transport.reading and peer.unread == 0
 
 
@@ -267,12 +267,12 @@ def test_the_sustained_rate_of_frames_is_bounded() -> None:
     world = World()
     peer, rate = working(world)
     world.loop.run(10.0)
-    before = world.shell.meter.frames
+    before = world.shell.counters.frames
     peer.raw(b"".join(wire.frame(Beat(number, rate.epoch, rate.rev, 0.0)) for number in range(2, 5002)))
     for _ in range(200):
         world.loop.run(0.1)
         peer.raw(b"")
-    assert world.shell.meter.frames - before == pytest.approx(200 + 20 * 50, rel=0.05)
+    assert world.shell.counters.frames - before == pytest.approx(200 + 20 * 50, rel=0.05)
 
 
 def test_bytes_held_never_exceed_one_frame() -> None:

@@ -133,7 +133,7 @@ def fuzz(frames: int, seed: int) -> dict[str, int]:
                 peer.raw(part)
                 count["held"] = max(count["held"], peer.connection.held())
         world.loop.run(0.001)
-        count["frames"] = world.shell.meter.frames + count["closed"]
+        count["frames"] = world.shell.counters.frames + count["closed"]
         count["answered"] += len(peer.transport.inbox) - before
         peer.transport.inbox.clear()
         world.pen.log.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from penstock.live.server.handshake import Admit, Decode, Handshake, House, Peer, Refuse, Say
+from penstock.live.server.handshake import Admit, Decode, House, Peer, Refuse, Say, ServerHandshake
 from penstock.wire.messages import Ack, Auth, Challenge, Hello
 from penstock.wire.tokens import Claims, make_token, proof, read_token
 
@@ -33,7 +33,7 @@ def hello(**changes: object) -> Hello:
     return Hello(**{**given, **changes})  # type: ignore[arg-type]
 
 
-def challenged(shake: Handshake, word: Hello) -> Challenge:
+def challenged(shake: ServerHandshake, word: Hello) -> Challenge:
     step = shake.received(word)
     assert isinstance(step, Say), step
     assert isinstance(step.message, Challenge)
@@ -51,13 +51,13 @@ def claims(**changes: object) -> Claims:
 
 
 def by_token(token_claims: bytes, secret: bytes, side: bytes = b"client") -> object:
-    shake = Handshake(house(), FAR)
+    shake = ServerHandshake(house(), FAR)
     challenge = challenged(shake, hello(auth="hmac", claims=token_claims))
     return shake.received(Auth(proof(secret, side, NONCE, challenge.nonce)))
 
 
 def test_a_peer_is_who_the_kernel_says() -> None:
-    shake = Handshake(house(), USER)
+    shake = ServerHandshake(house(), USER)
     challenge = challenged(shake, hello())
     assert (challenge.version, challenge.epoch, challenge.server, len(challenge.nonce)) == (1, 7, "here", 16)
     step = shake.received(Auth(b""))
@@ -69,7 +69,7 @@ def test_a_peer_is_who_the_kernel_says() -> None:
 
 
 def test_nobody_is_a_peer_over_tcp() -> None:
-    assert refused(Handshake(house(), FAR).received(hello())) == "auth"
+    assert refused(ServerHandshake(house(), FAR).received(hello())) == "auth"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_nobody_is_a_peer_over_tcp() -> None:
     ],
 )
 def test_roles_have_their_people(peer: Peer, role: str, let_in: bool) -> None:
-    shake = Handshake(house(hook_uids=(64030,)), peer)
+    shake = ServerHandshake(house(hook_uids=(64030,)), peer)
     step = shake.received(hello(role=role))
     if let_in:
         step = shake.received(Auth(b""))
@@ -101,40 +101,40 @@ def test_roles_have_their_people(peer: Peer, role: str, let_in: bool) -> None:
 
 
 def test_a_group_that_does_not_exist_makes_nobody_an_operator() -> None:
-    assert refused(Handshake(house(admin_group=None), USER).received(hello(role="admin"))) == "forbidden"
+    assert refused(ServerHandshake(house(admin_group=None), USER).received(hello(role="admin"))) == "forbidden"
 
 
 @pytest.mark.parametrize("offer", [(2, 3), (0, 0), (-5, 0), (2, 1)])
 def test_a_version_nobody_shares_is_refused_with_ours(offer: tuple[int, int]) -> None:
-    step = Handshake(house(), USER).received(hello(v_min=offer[0], v_max=offer[1]))
+    step = ServerHandshake(house(), USER).received(hello(v_min=offer[0], v_max=offer[1]))
     assert refused(step) == "version"
     assert "1 to 1" in step.error.text  # type: ignore[union-attr]
 
 
 def test_the_highest_common_version_is_taken() -> None:
-    assert challenged(Handshake(house(), USER), hello(v_min=0, v_max=99)).version == 1
+    assert challenged(ServerHandshake(house(), USER), hello(v_min=0, v_max=99)).version == 1
 
 
 @pytest.mark.parametrize("changes", [{"role": "king"}, {"nonce": b"short"}, {"auth": "password"}])
 def test_what_makes_no_sense_is_refused(changes: dict[str, object]) -> None:
-    assert refused(Handshake(house(), USER).received(hello(**changes))) in ("value", "auth")
+    assert refused(ServerHandshake(house(), USER).received(hello(**changes))) in ("value", "auth")
 
 
 def test_a_kind_that_is_not_configured_is_refused() -> None:
-    assert refused(Handshake(house(kinds=("munge",)), USER).received(hello())) == "auth"
+    assert refused(ServerHandshake(house(kinds=("munge",)), USER).received(hello())) == "auth"
 
 
 def test_the_order_of_words() -> None:
-    assert refused(Handshake(house(), USER).received(Auth(b""))) == "auth"
-    assert refused(Handshake(house(), USER).received(Ack(1, 1))) == "auth"
-    shake = Handshake(house(), USER)
+    assert refused(ServerHandshake(house(), USER).received(Auth(b""))) == "auth"
+    assert refused(ServerHandshake(house(), USER).received(Ack(1, 1))) == "auth"
+    shake = ServerHandshake(house(), USER)
     challenged(shake, hello())
     assert refused(shake.received(hello())) == "auth"
 
 
 def test_a_token_shows_its_job_and_the_controller_shows_itself() -> None:
     token = make_token(KEY, claims())
-    shake = Handshake(house(), FAR)
+    shake = ServerHandshake(house(), FAR)
     challenge = challenged(shake, hello(auth="hmac", claims=token.claims))
     step = shake.received(Auth(proof(token.secret, b"client", NONCE, challenge.nonce)))
     assert isinstance(step, Admit)
@@ -164,31 +164,32 @@ def test_our_own_proof_thrown_back_is_refused() -> None:
 )
 def test_an_expired_or_odd_token_is_refused_at_once(changes: dict[str, object]) -> None:
     signed = msgspec.json.encode(claims(**changes))
-    assert refused(Handshake(house(), FAR).received(hello(auth="hmac", claims=signed))) == "auth"
+    assert refused(ServerHandshake(house(), FAR).received(hello(auth="hmac", claims=signed))) == "auth"
 
 
 def test_a_token_that_expires_during_the_handshake_is_refused() -> None:
     times = iter([NOW, NOW + 61])
     token = make_token(KEY, claims())
-    shake = Handshake(house(wall=lambda: next(times)), FAR)
+    shake = ServerHandshake(house(wall=lambda: next(times)), FAR)
     challenge = challenged(shake, hello(auth="hmac", claims=token.claims))
     assert refused(shake.received(Auth(proof(token.secret, b"client", NONCE, challenge.nonce)))) == "auth"
 
 
 @pytest.mark.parametrize("garbage", [b"", b"{}", b"[" * 5000, b"\xff\xfe", b'{"job": 1}'])
 def test_garbage_instead_of_claims_is_refused(garbage: bytes) -> None:
-    assert refused(Handshake(house(), FAR).received(hello(auth="hmac", claims=garbage))) == "auth"
+    assert refused(ServerHandshake(house(), FAR).received(hello(auth="hmac", claims=garbage))) == "auth"
 
 
 def test_a_token_cannot_make_an_operator() -> None:
     token = make_token(KEY, claims(uid=0))
     assert (
-        refused(Handshake(house(), FAR).received(hello(auth="hmac", role="admin", claims=token.claims))) == "forbidden"
+        refused(ServerHandshake(house(), FAR).received(hello(auth="hmac", role="admin", claims=token.claims)))
+        == "forbidden"
     )
 
 
 def munged(payload_of: bytes | None = None, job: bytes = b"42") -> object:
-    shake = Handshake(house(), FAR)
+    shake = ServerHandshake(house(), FAR)
     challenge = challenged(shake, hello(auth="munge", claims=job))
     step = shake.received(Auth(b"MUNGE:x:"))
     assert isinstance(step, Decode)
@@ -207,7 +208,7 @@ def test_a_credential_for_another_connection_or_job_is_refused(payload: bytes) -
 
 
 def test_a_credential_cannot_be_stretched_to_another_job() -> None:
-    shake = Handshake(house(), FAR)
+    shake = ServerHandshake(house(), FAR)
     challenge = challenged(shake, hello(auth="munge", claims=b"421"))
     shake.received(Auth(b"MUNGE:x:"))
     assert refused(shake.decoded(1000, challenge.nonce + b"42")) == "auth"
@@ -215,11 +216,11 @@ def test_a_credential_cannot_be_stretched_to_another_job() -> None:
 
 @pytest.mark.parametrize("job", [b"", b"\xff", b"a\nb", b"x" * 300])
 def test_a_job_has_a_decent_name(job: bytes) -> None:
-    assert refused(Handshake(house(), FAR).received(hello(auth="munge", claims=job))) == "auth"
+    assert refused(ServerHandshake(house(), FAR).received(hello(auth="munge", claims=job))) == "auth"
 
 
 def test_nothing_is_taken_while_munged_is_asked() -> None:
-    shake = Handshake(house(), FAR)
+    shake = ServerHandshake(house(), FAR)
     challenged(shake, hello(auth="munge", claims=b"42"))
     shake.received(Auth(b"MUNGE:x:"))
     assert refused(shake.received(Auth(b"MUNGE:y:"))) == "auth"

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from penstock.live.core import Core, Resource, Settings
-from penstock.live.core.events import Journal as Written
+from penstock.live.core import ControllerSettings, Core, Resource
+from penstock.live.core.events import WriteRecords as Written
 from penstock.live.server.handshake import House
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
@@ -18,7 +18,7 @@ from penstock.policies.sharing import find
 from penstock.wire import messages as wire
 from penstock.wire.messages import Auth, Hello, Message
 
-SETTINGS = Settings(resources=(Resource("all", 1e9),), machine_nodes=100)
+SETTINGS = ControllerSettings(resources=(Resource("all", 1e9),), machine_nodes=100)
 
 
 class Handle:
@@ -220,7 +220,7 @@ class World:
     """A shell with a real core, in virtual time."""
 
     def __init__(
-        self, settings: Settings = SETTINGS, sync: bool = False, mark: Mark | None = None, **quotas: Any
+        self, settings: ControllerSettings = SETTINGS, sync: bool = False, mark: Mark | None = None, **quotas: Any
     ) -> None:
         self.loop, self.pen, self.log = Loop(), Pen(), Log()
         core = Core(settings, find(settings.sharing), epoch=5, boot=self.loop.now, state=None, warm=True)

@@ -81,10 +81,10 @@ def test_a_long_table_has_the_slowest() -> None:
 def test_what_to_do() -> None:
     shared = divided(jobs(3))
     run = run_of(shared, 0.5)
-    part, fared, *advice = run_lines(run, shared.size, shared.traffic)
+    part, fared, *recommendation = run_lines(run, shared.size, shared.traffic)
     assert part == "720 GB are 50.0 % of the 1.44 TB that remove all contention."
     assert f"takes {run.max_stretch:.3f} times as long" in fared and f"the mean is {run.mean_stretch:.3f}." in fared
-    assert advice == [
+    assert recommendation == [
         "Whether another strategy does better than fair, --compare shows.",
         "What lies between, --sweep shows.",
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock.model import Scenario
-from penstock.studies.sizing import Schedule, Sizing, size_buffer
+from penstock.studies.sizing import BufferSchedule, Sizing, size_buffer
 from penstock.studies.sizing.traffic import Traffic
 
 Document = dict[str, Any]
@@ -35,7 +35,7 @@ def volume(plain: Document) -> float:
     return float(traffic_of(plain).volume.sum()) or 1.0
 
 
-def for_reference(schedule: Schedule, traffic: Traffic) -> Document:
+def for_reference(schedule: BufferSchedule, traffic: Traffic) -> Document:
     """Amounts by application and interval; what leaves after the last event is nobody's business there."""
     events = traffic.events
     moved = np.zeros((2, len(traffic.names), events.size - 1))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from penstock import generate
 from penstock.errors import InvalidOption
-from penstock.studies.sizing import Schedule, size_buffer, verify
+from penstock.studies.sizing import BufferSchedule, size_buffer, verify
 from penstock.studies.sizing.replay import RULES
 from penstock.studies.sizing.schedule_file import load_schedule, save_schedule
 from reference import buffers
@@ -80,12 +80,12 @@ def test_mutated_schedules_are_caught(plain: Document, partition: str, data: st.
     assert verify(replace(schedule, amount=amount, reading=reading), found.traffic, found.size, found.shares)
 
 
-def table(*rows: tuple[str, float, float, float]) -> Schedule:
+def table(*rows: tuple[str, float, float, float]) -> BufferSchedule:
     """Rows of direction, start, end and bytes of one application."""
     ways, start, end, amount = zip(*rows, strict=True)
     owner = np.zeros(len(rows), np.int64)
     reading = np.array([way == "read" for way in ways])
-    return Schedule(("a",), owner, reading, np.array(start, float), np.array(end, float), np.array(amount, float))
+    return BufferSchedule(("a",), owner, reading, np.array(start, float), np.array(end, float), np.array(amount, float))
 
 
 READS = document(ONE_EACH, app("a", ("compute", 1), ("read", 4), ("compute", 1), bandwidth=4))

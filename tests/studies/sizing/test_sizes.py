@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model import Scenario
 from penstock.studies.sizing import PARTITIONS, size_buffer
-from penstock.studies.sizing.both_ways import Program
+from penstock.studies.sizing.both_ways import LinearProgram
 from penstock.studies.sizing.one_way import way_of
 from penstock.studies.sizing.static import smallest
 from reference.buffers import fairest_shares, literal_lp
@@ -34,7 +34,7 @@ def test_the_sweep_matches_the_aggregated_program(plain: Document) -> None:
     traffic, found = traffic_of(plain), sized(plain, "dynamic")
     assert found.method == "sweep"
     assume(found.size > 0.0)  # without anything to hold the program has no columns
-    assert found.size == pytest.approx(Program(traffic, True).solve().size, abs=1e-8 * volume(plain))
+    assert found.size == pytest.approx(LinearProgram(traffic, True).solve().size, abs=1e-8 * volume(plain))
 
 
 @FEW
@@ -47,7 +47,7 @@ def test_cutting_planes_match_both_programs(kind: str, data: st.DataObject) -> N
     assert found.size == pytest.approx(literal_lp(one_way, "static")["size"], abs=slack)
     assume(found.size > slack)
     assert sized(one_way, "static").method == "cutting planes"
-    assert found.size == pytest.approx(Program(traffic, False).solve().size, abs=slack)
+    assert found.size == pytest.approx(LinearProgram(traffic, False).solve().size, abs=slack)
 
 
 @FEW

@@ -23,7 +23,7 @@ METRICS = (
 LISTS = ("count", "io_slowdown", "rho_io", "rho_con", "stress", "io_seconds", "moved", "compute_done")
 
 
-class Allocate(Record):
+class AllocateOptions(Record):
     """Which policies, and what they are told."""
 
     allocation: Name = "tcpu"
@@ -33,7 +33,7 @@ class Allocate(Record):
     error: Share = 0.0
 
 
-def run(case: Case, options: Allocate) -> Values:
+def run(case: Case, options: AllocateOptions) -> Values:
     """All metrics of one pair of policies."""
     found = allocate(
         case.scenario,
@@ -48,11 +48,11 @@ def run(case: Case, options: Allocate) -> Values:
     return {**values_of(found, METRICS), **lists}
 
 
-def check(options: Allocate) -> None:
+def check(options: AllocateOptions) -> None:
     """Refuse unknown policies."""
     allocation.find(options.allocation)
     placement.find(options.placement)
     find(options.sharing)
 
 
-TASK = Task("allocate", Allocate, METRICS, LISTS, run, check)
+TASK = Task("allocate", AllocateOptions, METRICS, LISTS, run, check)

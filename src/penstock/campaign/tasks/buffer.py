@@ -28,7 +28,7 @@ METRICS = (
 LISTS = ("completion", "stretch", "shares")
 
 
-class Buffer(Record):
+class BufferOptions(Record):
     """How large, divided how, and who decides."""
 
     capacity: Bytes | None = None
@@ -41,11 +41,11 @@ class Buffer(Record):
     def _check(self) -> Self:
         if (self.capacity is None) == (self.part is None):
             text = "needs one of 'capacity' (bytes) and 'part' (of the size with which nobody waits)"
-            reject("Buffer", [((), None, text)])
+            reject("BufferOptions", [((), None, text)])
         return self
 
 
-def run(case: Case, options: Buffer) -> Values:
+def run(case: Case, options: BufferOptions) -> Values:
     """All metrics of one run; the sizing, and what no strategy can beat, serve every plan with the same partition."""
     partition, common = options.partition, options.common
     divided = case.once(f"split {partition}", lambda: split(case.scenario, partition))
@@ -56,7 +56,7 @@ def run(case: Case, options: Buffer) -> Values:
     return {**values_of(found, METRICS), **{name: list(getattr(found, name)) for name in LISTS}}
 
 
-def check(options: Buffer) -> None:
+def check(options: BufferOptions) -> None:
     """Refuse an unknown strategy or partition, and a common part that it cannot have."""
     find(options.strategy)
     check_division(options.partition, options.common)
@@ -69,4 +69,4 @@ def of_command(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return given if part is None else {"capacity": f"{100.0 * part:.15g}%", **given}
 
 
-TASK = Task("buffer", Buffer, METRICS, LISTS, run, check, of_command)
+TASK = Task("buffer", BufferOptions, METRICS, LISTS, run, check, of_command)

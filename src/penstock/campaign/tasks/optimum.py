@@ -15,16 +15,16 @@ METRICS = (
 PROVED = Metric("optimal", best=1)
 
 
-class Optimum(Record):
+class OptimumOptions(Record):
     """How long to look for it."""
 
     time_limit: Seconds = 60.0
 
 
-def run(case: Case, options: Optimum) -> Values:
+def run(case: Case, options: OptimumOptions) -> Values:
     """The makespan, the bound, and 1 if the two are proved to be equal."""
     found = optimum(case.scenario, options.time_limit)
     return {**values_of(found, METRICS), "optimal": float(found.optimal)}
 
 
-TASK = Task("optimum", Optimum, (*METRICS, PROVED), (), run)
+TASK = Task("optimum", OptimumOptions, (*METRICS, PROVED), (), run)

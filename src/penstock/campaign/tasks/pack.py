@@ -40,7 +40,7 @@ def _sensitivity(value: object) -> object:
     raise Refusal(f"is {shown(value)}; accepted is a number above 0, inf (first-fit) or alpha")
 
 
-class Pack(Record):
+class PackOptions(Record):
     """How to map, and who shares how on an I/O node."""
 
     sensitivity: Annotated[float | str | None, BeforeValidator(_sensitivity)] = None
@@ -49,7 +49,7 @@ class Pack(Record):
     backfill: Flag = False
 
 
-def run(case: Case, options: Pack) -> Values:
+def run(case: Case, options: PackOptions) -> Values:
     """All metrics of one packing, and how many packs it has."""
     found = pack(
         case.scenario,
@@ -62,9 +62,9 @@ def run(case: Case, options: Pack) -> Values:
     return {**values_of(found, METRICS), "packs": float(len(found.packs)), **lists}
 
 
-def check(options: Pack) -> None:
+def check(options: PackOptions) -> None:
     """Refuse an unknown policy."""
     find(options.sharing)
 
 
-TASK = Task("pack", Pack, (*METRICS, COUNT), LISTS, run, check)
+TASK = Task("pack", PackOptions, (*METRICS, COUNT), LISTS, run, check)

@@ -29,14 +29,14 @@ LISTS = ("yield", "completion", "stretch", "compute_done", "transferred")
 FIELDS = {name: "yield_" if name == "yield" else name for name in LISTS}  # of an application's result
 
 
-class Simulate(Record):
+class SimulateOptions(Record):
     """Which policy, and whether to work out what none can beat, which can take longer than a run."""
 
     sharing: Name
     bounds: Flag = True
 
 
-def run(case: Case, options: Simulate) -> Values:
+def run(case: Case, options: SimulateOptions) -> Values:
     """All metrics of one run; the compiled scenario and its bounds serve every policy."""
     study = case.once(f"study {options.bounds}", lambda: Study(case.scenario, options.bounds))
     result = run_study(study, find(options.sharing))
@@ -44,9 +44,9 @@ def run(case: Case, options: Simulate) -> Values:
     return {**values_of(result, METRICS), **({} if options.bounds else dict.fromkeys(OF_BOUNDS)), **lists}
 
 
-def check(options: Simulate) -> None:
+def check(options: SimulateOptions) -> None:
     """Refuse an unknown policy."""
     find(options.sharing)
 
 
-TASK = Task("simulate", Simulate, METRICS, LISTS, run, check)
+TASK = Task("simulate", SimulateOptions, METRICS, LISTS, run, check)

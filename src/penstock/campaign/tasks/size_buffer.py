@@ -12,22 +12,22 @@ METRICS = (Metric("size", best=-1, main=True), Metric("events"))
 LISTS = ("shares",)
 
 
-class SizeBuffer(Record):
+class SizeBufferOptions(Record):
     """Who may use what."""
 
     partition: Name = "static"
 
 
-def run(case: Case, options: SizeBuffer) -> Values:
+def run(case: Case, options: SizeBufferOptions) -> Values:
     """The size, and everybody's share where there are shares."""
     found = size_buffer(case.scenario, options.partition)
     return {**values_of(found, METRICS), "shares": list((found.shares or {}).values())}
 
 
-def check(options: SizeBuffer) -> None:
+def check(options: SizeBufferOptions) -> None:
     """Refuse an unknown partition."""
     if options.partition not in PARTITIONS:
         raise InvalidOption(f"partition is {options.partition!r}; accepted: {', '.join(PARTITIONS)}")
 
 
-TASK = Task("size-buffer", SizeBuffer, METRICS, LISTS, run, check)
+TASK = Task("size-buffer", SizeBufferOptions, METRICS, LISTS, run, check)

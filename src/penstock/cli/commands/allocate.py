@@ -192,36 +192,36 @@ def _read(plan: Path) -> dict[str, tuple[str, ...]]:
 
 
 def _decided(scenario: Scenario, given: dict[str, Any]) -> Allotment:
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.studies.targets import allocate as run  # noqa: PLC0415
 
-    with foreign_code():
+    with user_code():
         return run(scenario, **given)
 
 
 def _every_pair(scenario: Scenario, given: dict[str, Any]) -> tuple[tuple[Allotment, ...], list[str]]:
     """Every pair that is possible, and why others are not."""
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.studies.targets import compare_allotments  # noqa: PLC0415
 
     refused: list[str] = []
-    with foreign_code(), Meter() as meter:
-        found = compare_allotments(scenario, **given, progress=meter.show, refused=refused.append)
+    with user_code(), ProgressLine() as line:
+        found = compare_allotments(scenario, **given, progress=line.show, refused=refused.append)
     return found, list(dict.fromkeys(refused))
 
 
 def _improved(scenario: Scenario, start: Allotment, sharing: str, seconds: float, objective: str | None) -> Allotment:
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.studies.targets import improve  # noqa: PLC0415
     from penstock.studies.targets.local_search import OBJECTIVES  # noqa: PLC0415
 
     chosen = objective or OBJECTIVES[0]
-    with foreign_code(), Meter() as meter:
+    with user_code(), ProgressLine() as line:
 
         def progress(evaluations: int, best: float, fraction: float) -> None:
-            meter.show("improving", fraction, f"{chosen} {best:.4f} after {evaluations:,} tries")
+            line.show("improving", fraction, f"{chosen} {best:.4f} after {evaluations:,} tries")
 
         return improve(scenario, start, sharing=sharing, seconds=seconds, objective=chosen, progress=progress)
 

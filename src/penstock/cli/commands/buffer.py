@@ -139,25 +139,25 @@ def _check_options(partition: str, common: float | None, strategy: str | None, s
 
 def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[Strategy | SharingPolicy]:
     """The strategy asked for; to compare, all others come before it."""
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.policies import sharing as policies  # noqa: PLC0415
     from penstock.policies.buffering import NAMES, find  # noqa: PLC0415
 
-    with foreign_code(), Meter() as meter:
-        meter.show("loading strategies")
+    with user_code(), ProgressLine() as line:
+        line.show("loading strategies")
         wanted = policies.find(sharing) if sharing is not None else find("fair" if strategy is None else strategy)
         known = [find(name) for name in NAMES] if compare else []
     return [*known, *([] if wanted in known else [wanted])]
 
 
 def _split(scenario: Scenario, partition: str, common: float | None) -> Split:
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
     from penstock.studies.buffers.split import split  # noqa: PLC0415
 
-    with Meter() as meter:
-        meter.show("sizing")
-        return split(scenario, partition, common, progress=lambda detail: meter.show("sizing", None, detail))
+    with ProgressLine() as line:
+        line.show("sizing")
+        return split(scenario, partition, common, progress=lambda detail: line.show("sizing", None, detail))
 
 
 def _bytes(asked: _Capacity, split: Split) -> float:
@@ -203,11 +203,11 @@ def _given(split: Split) -> dict[str, Any]:
 
 def _metered(work: Callable[[Callable[..., None]], T]) -> T:
     """What it gives, with progress where it takes long; a user's own strategy may run meanwhile."""
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
 
-    with foreign_code(), Meter() as meter:
-        return work(meter.show)
+    with user_code(), ProgressLine() as line:
+        return work(line.show)
 
 
 def _show(run: Buffered, split: Split, json: bool, plot: Path | None) -> None:

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from penstock.cli.parts.many_runs import On, Workers, follow, interruptible, leave, need_pyarrow
 from penstock.cli.parts.options import Json
-from penstock.cli.parts.progress import Meter
+from penstock.cli.parts.progress import ProgressLine
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def run(
     from penstock.campaign.executor import executor  # noqa: PLC0415
     from penstock.campaign.runner import run_campaign  # noqa: PLC0415
     from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.report.campaign.table import report_lines  # noqa: PLC0415
 
     place = executor(on, workers)
-    with interruptible(output), foreign_code(), Meter() as meter:
-        meter.show(f"loading {file.name}")
+    with interruptible(output), user_code(), ProgressLine() as line:
+        line.show(f"loading {file.name}")
         asked = load_campaign(file)
-        progress = follow(place, meter, asked.name, output)
+        progress = follow(place, line, asked.name, output)
         report = run_campaign(asked, output, on=place, retry=retry, progress=progress)
     if json:
         print_json({"campaign": asked.name, "directory": str(output), "on": on, **report.to_dict()})
@@ -204,8 +204,8 @@ def html(
     entries = _entries(results, metric, against, groups, plans)
     from penstock.report.campaign.page import write_campaign_page  # noqa: PLC0415 - loads matplotlib
 
-    with Meter() as meter:
-        meter.show("writing the report")
+    with ProgressLine() as line:
+        line.show("writing the report")
         write_campaign_page(file, results, entries, across)
     say([], file)
 

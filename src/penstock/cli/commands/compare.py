@@ -46,7 +46,14 @@ def compare(
 ) -> None:
     """Run SCENARIO under each sharing policy and show how close each comes to what is possible."""
     from penstock.cli.parts.output import check_outputs, print_comparison, print_json, write_comparison  # noqa: PLC0415
-    from penstock.cli.parts.simulations import advise, disturbed, find_optimum, find_policies, run_all, time_given  # noqa: PLC0415
+    from penstock.cli.parts.simulations import (  # noqa: PLC0415
+        disturbed,
+        find_optimum,
+        find_policies,
+        find_recommendation,
+        run_all,
+        time_given,
+    )
     from penstock.model import load  # noqa: PLC0415
 
     check_outputs(plot, html)
@@ -58,17 +65,19 @@ def compare(
     results = run_all(given, policies, timeline=html is not None)
     if best:
         results = best.judged(results)
-    advice = None
+    recommendation = None
     if goal is not None:
-        advice = advise(given, goal, policies, results, against=against, variants=variants, workers=workers)
-    write_comparison(results, scenario.name, plot, html, advice)
+        recommendation = find_recommendation(
+            given, goal, policies, results, against=against, variants=variants, workers=workers
+        )
+    write_comparison(results, scenario.name, plot, html, recommendation)
     if json:
         found = {"optimum": best.to_dict()} if best else {}
-        advised = {"recommendation": advice.to_dict()} if advice else {}
+        advised = {"recommendation": recommendation.to_dict()} if recommendation else {}
         shown = [result.to_dict() for result in results]
         print_json({"scenario": str(scenario), **found, **advised, "runs": shown})
     else:
-        print_comparison(results, scenario.name, plot, html, advice)
+        print_comparison(results, scenario.name, plot, html, recommendation)
 
 
 def _check_goal(

@@ -23,11 +23,11 @@ def decide(state: State, sharing: Sharing = "fair-share", json: AlwaysJson = Tru
     Prints JSON: the rates by name, the next predictable event, and the minimum yield of the active ones then.
     """
     from penstock.cli.parts.output import print_json  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.model import load_moment  # noqa: PLC0415
     from penstock.studies.decision import decide as ask  # noqa: PLC0415
 
     moment = load_moment(state)
-    with foreign_code():
+    with user_code():
         decision = ask(moment, sharing)
     print_json(decision.to_dict())

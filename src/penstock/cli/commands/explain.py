@@ -70,18 +70,18 @@ def _document(found: Any, tried: Any) -> dict[str, Any]:
 
 def _tried(folder: Path, policies: str, resource: str | None) -> Shadow:
     """The traffic under each of the policies."""
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.lookback.shadow import shadow  # noqa: PLC0415
     from penstock.policies.sharing.catalogue import find, known_names, split_names  # noqa: PLC0415
 
     if not all(map(str.strip, policies.split(","))):
         raise InvalidOption(f"--policy: {policies!r} has an empty name; give names as in fcfs,greedy-yield")
     names = known_names() if policies == "all" else split_names(policies)
-    with foreign_code(), Meter() as meter:
+    with user_code(), ProgressLine() as line:
 
         def progress(name: str, now: float, events: int) -> None:
-            meter.show(name, None, f"{events:,} events")
+            line.show(name, None, f"{events:,} events")
 
-        meter.show("compiling policies")
+        line.show("compiling policies")
         return shadow(folder, [find(name) for name in names], resource, progress)

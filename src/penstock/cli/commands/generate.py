@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.parts.options import Json
-from penstock.cli.parts.user_code import foreign_code
+from penstock.cli.parts.user_code import user_code
 from penstock.errors import InvalidOption
 
 Kind = Annotated[str | None, typer.Argument(help="Which workload; without it, the list of them.")]
@@ -45,7 +45,7 @@ def generate(
     given = dict(_split(text) for text in [*(set_ or []), *(settings or [])])
     if profiles:
         given["profiles"] = str(profiles)
-    with foreign_code():
+    with user_code():
         scenario = make(kind, seed=seed, **given)
     if output:
         from penstock.model import save  # noqa: PLC0415

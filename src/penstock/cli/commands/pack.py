@@ -43,9 +43,9 @@ def pack(
 ) -> None:
     """Group the jobs of SCENARIO into packs, deal these to the I/O nodes, and run them there."""
     from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
     from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.model import load  # noqa: PLC0415
     from penstock.studies.packs import compare_packings  # noqa: PLC0415
     from penstock.studies.packs import pack as run  # noqa: PLC0415
@@ -55,10 +55,10 @@ def pack(
     check_outputs(plot)
     found = disturbed(load(scenario), noise, seed)
     jobs = len(found.applications)
-    with foreign_code(), Meter() as meter:
+    with user_code(), ProgressLine() as line:
 
         def progress(ended: int) -> None:
-            meter.show(scenario.name, ended / jobs, f"{ended:,} of {jobs:,} jobs")
+            line.show(scenario.name, ended / jobs, f"{ended:,} of {jobs:,} jobs")
 
         if compare:
             packings = compare_packings(found, io_nodes=io_nodes, sharing=sharing, progress=progress)

@@ -8,12 +8,12 @@ from penstock.cli.parts.options import Json
 def policies(json: Json = False) -> None:
     """List all policies with their rule, their parameters and where they come from."""
     from penstock.cli.parts.output import output, print_json  # noqa: PLC0415
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
     from penstock.policies import allocation, buffering, placement, sharing  # noqa: PLC0415
     from penstock.report.lists import policies_table, strategies_table, target_policies_table  # noqa: PLC0415
 
-    with Meter() as meter:
-        meter.show("loading policies")
+    with ProgressLine() as line:
+        line.show("loading policies")
         shared, allocated, placed = sharing.policies(), allocation.policies(), placement.policies()
         buffered = buffering.policies()
     if json:

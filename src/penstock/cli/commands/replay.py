@@ -15,11 +15,11 @@ Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The journal of a
 def replay(directory: Directory, json: Json = False) -> None:
     """Take every decision in a controller's journal again, and say which come out otherwise (exit code 1)."""
     from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
-    from penstock.cli.parts.user_code import foreign_code  # noqa: PLC0415
+    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
     from penstock.live.journal import replay as again  # noqa: PLC0415
     from penstock.report.live.history import replay_lines  # noqa: PLC0415
 
-    with foreign_code():
+    with user_code():
         found = again(directory)
     if json:
         differences = [difference.to_dict() for difference in found.differences]

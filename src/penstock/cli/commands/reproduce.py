@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.parts.many_runs import On, Workers, follow, interruptible, leave, need_pyarrow
 from penstock.cli.parts.options import Json
-from penstock.cli.parts.progress import Meter
+from penstock.cli.parts.progress import ProgressLine
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def reproduce(
     _check_use("table", table, asked)
     place, made = executor(on, workers), []
     for each in asked:
-        with interruptible(output), Meter() as meter:
-            meter.show(each.id)
-            progress = follow(place, meter, each.id, output)
+        with interruptible(output), ProgressLine() as line:
+            line.show(each.id)
+            progress = follow(place, line, each.id, output)
             made.append(
                 run(each, scale=scale, on=place, output=output, profiles=profiles, table=table, progress=progress)
             )

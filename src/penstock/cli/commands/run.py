@@ -14,7 +14,7 @@ from penstock.cli.parts.child_process import ENDING, Signals, attend, replace_us
 from penstock.cli.parts.phase_options import Direction, JobOption, Targets, Volume, announced, surroundings, targets_of
 
 if TYPE_CHECKING:
-    from penstock.client.config import Config
+    from penstock.client.config import ClientConfig
     from penstock.client.events import Begin
     from penstock.client.link import Link
     from penstock.client.shared_bucket import SharedBucket
@@ -80,7 +80,7 @@ def _bucket(job: str) -> SharedBucket | None:
 class Turn:
     """The member of a command: its announcement, and the bucket that its processes share."""
 
-    def __init__(self, config: Config, bucket: SharedBucket, begin: Begin, known: bool) -> None:
+    def __init__(self, config: ClientConfig, bucket: SharedBucket, begin: Begin, known: bool) -> None:
         from penstock.client.config import for_many  # noqa: PLC0415
         from penstock.client.link import Link  # noqa: PLC0415
 

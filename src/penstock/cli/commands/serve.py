@@ -14,7 +14,7 @@ from penstock.cli.parts.options import Json
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from penstock.live.server.config import Config
+    from penstock.live.server.config import ServerConfig
 
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="A configuration (.yaml); other options count over it.")
@@ -103,7 +103,7 @@ def _only(**given: Path | None) -> dict[str, str]:
     return {name: os.path.abspath(value) for name, value in given.items() if value is not None}
 
 
-def chosen(file: Path | None, given: dict[str, Any]) -> Config:
+def chosen(file: Path | None, given: dict[str, Any]) -> ServerConfig:
     """The configuration of a file, if there is one, and over it what the command line says."""
     from penstock.live.server.config import load_config, make_config  # noqa: PLC0415
 
@@ -114,7 +114,7 @@ def chosen(file: Path | None, given: dict[str, Any]) -> Config:
     return make_config(**_with_defaults(told, config))
 
 
-def _with_defaults(told: dict[str, Any], config: Config) -> dict[str, Any]:
+def _with_defaults(told: dict[str, Any], config: ServerConfig) -> dict[str, Any]:
     """What a terminal and a user who is not root need, where nobody says otherwise."""
     extra: dict[str, Any] = {}
     if config.socket.path is None and os.geteuid() != 0 and not os.environ.get("XDG_RUNTIME_DIR"):
@@ -124,7 +124,7 @@ def _with_defaults(told: dict[str, Any], config: Config) -> dict[str, Any]:
     return {**told, **extra}
 
 
-def _announce(config: Config, address: str, json: bool) -> None:
+def _announce(config: ServerConfig, address: str, json: bool) -> None:
     """Where it listens, and what clients need to know of it."""
     from penstock.cli.parts.light_output import as_json  # noqa: PLC0415
     from penstock.report.live.table import rate  # noqa: PLC0415

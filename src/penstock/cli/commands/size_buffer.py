@@ -12,7 +12,7 @@ from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
-    from penstock.studies.sizing import Curve, Sizing
+    from penstock.studies.sizing import SizeCurve, Sizing
 
 Partition = Annotated[
     str,
@@ -114,21 +114,21 @@ def _keep_trace(scenario: Path, schedule: Path | None) -> None:
 
 
 def _sized(scenario: Scenario, partition: str) -> Sizing:
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
     from penstock.studies.sizing import size_buffer as run  # noqa: PLC0415
 
-    with Meter() as meter:
-        meter.show("sizing")
-        return run(scenario, partition, progress=lambda detail: meter.show("sizing", None, detail))
+    with ProgressLine() as line:
+        line.show("sizing")
+        return run(scenario, partition, progress=lambda detail: line.show("sizing", None, detail))
 
 
-def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: float | None) -> Curve:
-    from penstock.cli.parts.progress import Meter  # noqa: PLC0415
+def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: float | None) -> SizeCurve:
+    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
     from penstock.studies.sizing import size_curve  # noqa: PLC0415
     from penstock.studies.sizing.curve import Prices  # noqa: PLC0415
 
-    with Meter() as meter:
-        return size_curve(scenario, partition, Prices(per_tb, per_gbs), progress=meter.show)
+    with ProgressLine() as line:
+        return size_curve(scenario, partition, Prices(per_tb, per_gbs), progress=line.show)
 
 
 def _verified(sizing: Sizing, file: Path, json: bool) -> None:
@@ -179,7 +179,7 @@ def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot
     say([sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
 
 
-def _show_curve(curve: Curve, scenario: Scenario, json: bool, plot: Path | None) -> None:
+def _show_curve(curve: SizeCurve, scenario: Scenario, json: bool, plot: Path | None) -> None:
     from penstock.cli.parts.output import draw, print_json, say  # noqa: PLC0415
     from penstock.report.sizing.table import bandwidth_table, curve_lines, stretch_table  # noqa: PLC0415
     from penstock.studies.sizing.traffic import limits_of  # noqa: PLC0415

@@ -14,6 +14,6 @@ JournalOption = Annotated[
 
 def journal_folder(given: Path | None) -> Path:
     """Where the journal is: as told, or where `penstock serve` keeps it."""
-    from penstock.live.server.config import Config  # noqa: PLC0415
+    from penstock.live.server.config import ServerConfig  # noqa: PLC0415
 
-    return given if given is not None else Config(capacity=1.0).journal_folder()
+    return given if given is not None else ServerConfig(capacity=1.0).journal_folder()

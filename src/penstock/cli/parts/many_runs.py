@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from penstock.cli.parts.progress import Meter
+from penstock.cli.parts.progress import ProgressLine
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def need_pyarrow() -> None:
         raise InvalidOption("campaigns keep their results in Parquet, which needs pyarrow; install penstock[parquet]")
 
 
-def follow(place: Executor, meter: Meter, name: str, output: Path) -> Callable[[Report], None]:
+def follow(place: Executor, line: ProgressLine, name: str, output: Path) -> Callable[[Report], None]:
     """What shows how far `name` is; workers elsewhere are told where to write, and what they wait for is shown too."""
     from penstock.campaign.remote import Elsewhere  # noqa: PLC0415
     from penstock.report.campaign.table import progress_words  # noqa: PLC0415
 
     if isinstance(place, Elsewhere):
-        place.logs, place.show = output / "logs", lambda words: meter.show(name, None, words)
+        place.logs, place.show = output / "logs", lambda words: line.show(name, None, words)
 
     def show(report: Report) -> None:
-        meter.show(name, (report.before + report.ran) / report.runs, progress_words(report))
+        line.show(name, (report.before + report.ran) / report.runs, progress_words(report))
 
     return show
 

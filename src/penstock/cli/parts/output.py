@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from penstock.cli.parts.progress import Meter
+from penstock.cli.parts.progress import ProgressLine
 from penstock.files import check_place
 from penstock.metrics.result import Result
 from penstock.report.comparison.page import write_report
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-    from penstock.campaign.recommendation import Advice
+    from penstock.campaign.recommendation import Recommendation
     from penstock.model import Scenario
     from penstock.report.parts.fitting_table import FittingTable
     from penstock.studies.optimum import Optimum
@@ -60,32 +60,40 @@ def print_run(result: Result, *written: Path | None) -> None:
 
 
 def print_comparison(
-    results: Sequence[Result], name: str, plot: Path | None, html: Path | None, advice: Advice | None = None
+    results: Sequence[Result],
+    name: str,
+    plot: Path | None,
+    html: Path | None,
+    recommendation: Recommendation | None = None,
 ) -> None:
     """A comparison as a table, what it says in words, and a recommendation if one was asked for."""
     console = output()
     console.print(comparison_table(results, name))
     for line in summary_lines(results):
         console.print(line, highlight=False)
-    if advice:
-        from penstock.report.recommendation.table import advice_lines, advice_table  # noqa: PLC0415 - few ask for it
+    if recommendation:
+        from penstock.report.recommendation.table import recommendation_lines, recommendation_table  # noqa: PLC0415 - few ask for it
 
         console.print()
-        console.print(advice_table(advice))
-        _say(console, advice_lines(advice))
+        console.print(recommendation_table(recommendation))
+        _say(console, recommendation_lines(recommendation))
     _say_written(console, plot, html)
 
 
 def write_comparison(
-    results: Sequence[Result], name: str, plot: Path | None, html: Path | None, advice: Advice | None = None
+    results: Sequence[Result],
+    name: str,
+    plot: Path | None,
+    html: Path | None,
+    recommendation: Recommendation | None = None,
 ) -> None:
     """The files that were asked for."""
     if plot:
-        draw(lambda runs: comparison_figure(runs, advice), results, plot)
+        draw(lambda runs: comparison_figure(runs, recommendation), results, plot)
     if html:
-        with Meter() as meter:
-            meter.show("writing the report")
-            write_report(html, name, results, advice)
+        with ProgressLine() as line:
+            line.show("writing the report")
+            write_report(html, name, results, recommendation)
 
 
 def print_optimum(best: Optimum, *written: Path | None) -> None:
@@ -145,8 +153,8 @@ def check_outputs(plot: Path | None, html: Path | None = None, schedule: Path | 
 
 def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
     """Draw and save a figure."""
-    with Meter() as meter:
-        meter.show("drawing")
+    with ProgressLine() as line:
+        line.show("drawing")
         save_figure(figure(what), path)
 
 

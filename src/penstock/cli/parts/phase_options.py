@@ -11,7 +11,7 @@ import typer
 from penstock.errors import InvalidOption, PenstockError
 
 if TYPE_CHECKING:
-    from penstock.client.config import Config
+    from penstock.client.config import ClientConfig
 
 Volume = Annotated[
     str | None,
@@ -40,7 +40,7 @@ def announced(volume: str | None, direction: str) -> float:
     return amount
 
 
-def surroundings(job: str | None) -> Config | None:
+def surroundings(job: str | None) -> ClientConfig | None:
     """What the environment says; None if that cannot be taken, which is said and no reason to stop a job."""
     from penstock.client.config import from_environment  # noqa: PLC0415
 

@@ -17,8 +17,8 @@ PATIENCE = 1.0
 BETWEEN_LINES = 30.0  # seconds
 
 
-class Meter:
-    """`with Meter() as meter: meter.show("fcfs", 0.3, "12 M events")`; a fraction of None is 'some way to go'."""
+class ProgressLine:
+    """`with ProgressLine() as line: line.show("fcfs", 0.3, "12 M events")`; a fraction of None is 'some way to go'."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

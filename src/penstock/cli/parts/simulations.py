@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.cli.parts.progress import Meter
-from penstock.cli.parts.user_code import foreign_code
+from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.parts.user_code import user_code
 from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model import Scenario, load
@@ -20,43 +20,43 @@ from penstock.studies import share as runs
 from penstock.studies.schedules import follow
 
 if TYPE_CHECKING:
-    from penstock.campaign.recommendation import Advice
+    from penstock.campaign.recommendation import Recommendation
     from penstock.studies.optimum import Optimum
 
 
 def run_one(file: Path, sharing: str | Sharing, noise: float | None, seed: int | None, *, timeline: bool) -> Result:
     """The scenario in `file` under one policy."""
     scenario = disturbed(load(file), noise, seed)
-    with foreign_code(), Meter() as meter:
+    with user_code(), ProgressLine() as line:
         policy = find(sharing)
 
         def progress(now: float, events: int) -> None:
-            meter.show(policy.label, _fraction(scenario, now), f"{events:,} events")
+            line.show(policy.label, _fraction(scenario, now), f"{events:,} events")
 
         return runs.simulate(scenario, policy, timeline=timeline, progress=progress)
 
 
 def find_policies(sharing: str | None = None, plan: Path | None = None) -> list[Sharing]:
     """Each of the policies named, or all, and before them a plan if there is one."""
-    with foreign_code(), Meter() as meter:
+    with user_code(), ProgressLine() as line:
         policies = [follow(plan)] if plan else []
         for name in known_names() if sharing is None else _names(sharing):
-            meter.show(f"compiling {name}")
+            line.show(f"compiling {name}")
             policies.append(find(name))
         return policies
 
 
 def run_all(scenario: Scenario, policies: Sequence[Sharing], *, timeline: bool) -> tuple[Result, ...]:
     """The scenario under each of the policies."""
-    with foreign_code(), Meter() as meter:
+    with user_code(), ProgressLine() as line:
 
         def progress(name: str, now: float, events: int) -> None:
-            meter.show(name, _fraction(scenario, now), f"{events:,} events")
+            line.show(name, _fraction(scenario, now), f"{events:,} events")
 
         return runs.compare(scenario, policies, timeline=timeline, progress=progress)
 
 
-def advise(
+def find_recommendation(
     scenario: Scenario,
     goal: str,
     policies: Sequence[Sharing],
@@ -65,16 +65,16 @@ def advise(
     against: str | None,
     variants: int | None,
     workers: int | None,
-) -> Advice:
+) -> Recommendation:
     """Which of the policies to take for a goal; `results` tell how many variants are done in some seconds."""
     from penstock.campaign.recommendation import IN_USE, enough_variants, recommend  # noqa: PLC0415
 
     begun = time.monotonic()
-    with foreign_code(), Meter() as meter:
+    with user_code(), ProgressLine() as line:
 
         def progress(done: int, runs: int) -> None:
             left = (time.monotonic() - begun) * (runs - done) / done
-            meter.show("variants", done / runs, f"{done:,} of {runs:,} runs, {duration(left)} left")
+            line.show("variants", done / runs, f"{done:,} of {runs:,} runs, {duration(left)} left")
 
         return recommend(
             scenario,
@@ -103,12 +103,12 @@ def find_optimum(file: Path, noise: float | None, seed: int | None, seconds: flo
     scenario = disturbed(load(file), noise, seed)
     start = min(application.release for application in scenario.applications)
     begun = time.monotonic()
-    with Meter() as meter:
-        meter.show("starting from the known orders")
+    with ProgressLine() as line:
+        line.show("starting from the known orders")
 
         def progress(makespan: float, bound: float) -> None:
             found = f"{makespan:.6g} s, bound {bound:.6g} s, gap {gap(makespan, bound, start):.2%}"
-            meter.show("optimum", min(1.0, (time.monotonic() - begun) / seconds) if seconds else None, found)
+            line.show("optimum", min(1.0, (time.monotonic() - begun) / seconds) if seconds else None, found)
 
         return optimum(scenario, seconds, progress=progress)
 

@@ -10,7 +10,7 @@ from penstock.errors import PolicyError
 
 
 @contextlib.contextmanager
-def foreign_code() -> Iterator[None]:
+def user_code() -> Iterator[None]:
     """What is printed meanwhile goes to the error stream, so that standard output carries the result alone."""
     try:
         with contextlib.redirect_stdout(sys.stderr):

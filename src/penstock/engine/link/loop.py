@@ -25,8 +25,8 @@ from penstock.engine.link.state import (
     TICK,
     WAITING,
     Chains,
+    LinkState,
     Segments,
-    State,
 )
 from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
@@ -42,7 +42,7 @@ DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED, SOMEONE_ENDED = range(
 
 
 @inlined
-def _post(chains: Chains, state: State, view: View, application: int, now: float) -> None:
+def _post(chains: Chains, state: LinkState, view: View, application: int, now: float) -> None:
     """Make the operation that `application` has reached a new row of the View."""
     row = state.counts[ACTIVE]
     state.counts[ACTIVE] = row + 1
@@ -62,7 +62,7 @@ def _post(chains: Chains, state: State, view: View, application: int, now: float
 
 
 @inlined
-def _drop(view: View, state: State, row: int) -> None:
+def _drop(view: View, state: LinkState, row: int) -> None:
     """Remove a row: the last one takes its place."""
     last = state.counts[ACTIVE] - 1
     state.counts[ACTIVE] = last
@@ -71,7 +71,7 @@ def _drop(view: View, state: State, row: int) -> None:
 
 
 @inlined
-def _wait(state: State, application: int, until: float) -> None:
+def _wait(state: LinkState, application: int, until: float) -> None:
     """Come back to `application` at that time."""
     waiting = state.counts[WAITING]
     push(state.heap_time, state.heap_application, waiting, until, application)
@@ -79,7 +79,7 @@ def _wait(state: State, application: int, until: float) -> None:
 
 
 @inlined
-def _enter(chains: Chains, state: State, view: View, application: int, operation: int, now: float) -> None:
+def _enter(chains: Chains, state: LinkState, view: View, application: int, operation: int, now: float) -> None:
     """Start what leads to `operation`: its compute, the operation itself if there is none, or the tail."""
     state.operation[application] = operation
     state.lost[application] = now - chains.release[application] - state.done[application]
@@ -105,7 +105,7 @@ def _enter(chains: Chains, state: State, view: View, application: int, operation
 
 
 @inlined
-def _record(segments: Segments, state: State, view: View, row: int, now: float, last: bool) -> None:
+def _record(segments: Segments, state: LinkState, view: View, row: int, now: float, last: bool) -> None:
     """Close the segment of `row` at its present rate; the last of an operation even if it took no time at all."""
     if segments.start.size > 0 and (last or now > state.segment_start[row]):
         slot = state.counts[SEGMENTS]
@@ -119,7 +119,7 @@ def _record(segments: Segments, state: State, view: View, row: int, now: float, 
 
 
 @inlined
-def _complete(chains: Chains, state: State, view: View, segments: Segments, row: int, now: float) -> None:
+def _complete(chains: Chains, state: LinkState, view: View, segments: Segments, row: int, now: float) -> None:
     """The operation of `row` is over: credit it exactly and go on to what follows."""
     _record(segments, state, view, row, now, True)
     application = view.application[row]
@@ -135,7 +135,7 @@ def _complete(chains: Chains, state: State, view: View, segments: Segments, row:
 
 
 @inlined
-def _wake(chains: Chains, state: State, view: View, now: float) -> None:
+def _wake(chains: Chains, state: LinkState, view: View, now: float) -> None:
     """Take the first of the heap: a release, a compute that leads to an operation, or the end of all."""
     application = state.heap_application[0]
     pop(state.heap_time, state.heap_application, state.counts[WAITING])
@@ -152,7 +152,7 @@ def _wake(chains: Chains, state: State, view: View, now: float) -> None:
 
 
 @inlined
-def _record_changes(view: View, state: State, segments: Segments, rates: Floats, now: float) -> None:
+def _record_changes(view: View, state: LinkState, segments: Segments, rates: Floats, now: float) -> None:
     """Close the segments of those whose rate is about to change."""
     for row in range(state.counts[ACTIVE]):
         if rates[row] != view.rate[row]:
@@ -160,7 +160,7 @@ def _record_changes(view: View, state: State, segments: Segments, rates: Floats,
 
 
 @inlined
-def _advance(chains: Chains, state: State, view: View, segments: Segments, now: float, then: float) -> None:
+def _advance(chains: Chains, state: LinkState, view: View, segments: Segments, now: float, then: float) -> None:
     """Move all transfers from `now` to `then`, and apply all that happens there."""
     nearly = SAME * then
     active = state.counts[ACTIVE]
@@ -175,7 +175,7 @@ def _advance(chains: Chains, state: State, view: View, segments: Segments, now: 
 
 
 @inlined
-def lost_by_all(chains: Chains, state: State, view: View, now: float) -> float:
+def lost_by_all(chains: Chains, state: LinkState, view: View, now: float) -> float:
     """The mean loss, if the policy asks for it."""
     if chains.losses == 0:
         return NOT_ASKED
@@ -185,21 +185,21 @@ def lost_by_all(chains: Chains, state: State, view: View, now: float) -> float:
 
 
 @inlined
-def _next_instant(chains: Chains, state: State, completion: float) -> float:
+def _next_instant(chains: Chains, state: LinkState, completion: float) -> float:
     """When something happens next: a completion, a release, the end of a compute, or the end of it all."""
     then = min(completion, chains.end)
     return min(then, state.heap_time[0]) if state.counts[WAITING] > 0 else then
 
 
 @inlined
-def _pass_ticks(state: State, tick: float, now: float) -> None:
+def _pass_ticks(state: LinkState, tick: float, now: float) -> None:
     """Make the next tick one that lies ahead."""
     if tick > 0.0 and state.clock[TICK] * tick <= now * (1.0 + SAME):
         state.clock[TICK] = np.floor(now * (1.0 + SAME) / tick) + 1.0
 
 
 @inlined
-def _after_instant(chains: Chains, state: State, segments: Segments) -> int:
+def _after_instant(chains: Chains, state: LinkState, segments: Segments) -> int:
     """Whether to go on: not when all is over, someone has ended, or there is no room for what may come next."""
     status = BUDGET_SPENT
     ended = state.counts[ENDED]
@@ -220,7 +220,7 @@ def _after_instant(chains: Chains, state: State, segments: Segments) -> int:
 )
 def run(
     chains: Chains,
-    state: State,
+    state: LinkState,
     view: View,
     policy: Decide,
     segments: Segments,
@@ -278,7 +278,7 @@ def run(
 
 
 @kernel(types.void(CHAINS, STATE, ROOM, types.int64, types.float64))
-def admit(chains: Chains, state: State, view: View, application: int, now: float) -> None:
+def admit(chains: Chains, state: LinkState, view: View, application: int, now: float) -> None:
     """Let an application that was held back start now."""
     chains.release[application] = now
     _enter(chains, state, view, application, chains.first[application], now)

@@ -31,7 +31,7 @@ class Chains(NamedTuple):
     losses: int  # 1: the policy asks for the mean loss
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """Per application, where it stands; and the few numbers of the run itself."""
 
     operation: Ints  # the operation it computes towards or transfers; first[i + 1] in the tail; -1 before release
@@ -67,7 +67,7 @@ class Segments(NamedTuple):
 _F = types.float64[::1]
 _I = types.int64[::1]
 CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I, types.int64, types.int64], Chains)
-STATE = types.NamedTuple([_I] + [_F] * 9 + [_I, _F, _F, _I], State)
+STATE = types.NamedTuple([_I] + [_F] * 9 + [_I, _F, _F, _I], LinkState)
 SEGMENTS_TYPE = types.NamedTuple([_I, _I, _F, _F, _F], Segments)
 
 
@@ -94,11 +94,11 @@ def chains_of(program: Program, origin: float, watching: bool, losses: bool) -> 
     )
 
 
-def initial_state(program: Program, origin: float, held: bool) -> State:
+def initial_state(program: Program, origin: float, held: bool) -> LinkState:
     """Nothing has happened; every application waits for its release, or, `held`, to be admitted."""
     m = len(program.names)
     order = np.argsort(program.start, kind="stable")  # a sorted array is a heap
-    return State(
+    return LinkState(
         operation=np.full(m, -1, np.int64),
         since=np.zeros(m),
         done=program.progress.copy(),

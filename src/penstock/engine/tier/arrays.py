@@ -38,7 +38,7 @@ class Script(NamedTuple):
     begin: float  # the first release
 
 
-class Plan(NamedTuple):
+class Timetable(NamedTuple):
     """What is to be sent (flow 2·k) and fetched (flow 2·k + 1) by when: totals that grow evenly between times.
 
     Flow f has the times `first[f] : first[f + 1]`, of which the first is 0. Without a plan there are none.
@@ -83,7 +83,7 @@ class TierState(NamedTuple):
     counts: Ints
 
 
-class Contents(NamedTuple):
+class BufferContents(NamedTuple):
     """Room for what the buffers hold after each event; empty arrays: do not record."""
 
     time: Floats
@@ -95,21 +95,21 @@ _F = types.float64[::1]
 _I = types.int64[::1]
 _F2 = types.float64[:, ::1]
 SCRIPT = types.NamedTuple([_I, _I] + [_F] * 10 + [types.float64] * 2, Script)
-PLAN = types.NamedTuple([_I, _F, _F, _F], Plan)
+PLAN = types.NamedTuple([_I, _F, _F, _F], Timetable)
 TIER = types.NamedTuple([_I] * 4 + [_F] * 7 + [_I] + [_F] * 11 + [_I, _I, _I, _F, _I], TierState)
-CONTENTS = types.NamedTuple([_F, _F2, _F2], Contents)
+CONTENTS = types.NamedTuple([_F, _F2, _F2], BufferContents)
 
 
-def no_plan(applications: int) -> Plan:
+def no_plan(applications: int) -> Timetable:
     """A plan that says nothing."""
-    return Plan(np.zeros(2 * applications + 1, np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
+    return Timetable(np.zeros(2 * applications + 1, np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
 
 
 _FROM_ZERO = ("goal", "produced", "sent", "fetched", "consumed", "producing", "sending", "fetching", "consuming")
 _FOR_SHARING = ("computed", "compute_began", "out_posted", "in_posted", "iterations", "iteration_seconds")
 
 
-def initial_tier(script: Script, plan: Plan) -> TierState:
+def initial_tier(script: Script, plan: Timetable) -> TierState:
     """Nothing has happened, and the buffer is empty."""
     m = script.release.size
     next_read, next_write = _first_of(script, READING), _first_of(script, WRITING)

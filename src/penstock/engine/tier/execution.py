@@ -13,7 +13,7 @@ from penstock.engine.program import Floats
 from penstock.engine.stepping import Progress, idle
 from penstock.engine.tier import arrays as tier
 from penstock.engine.tier import loop as tier_loop
-from penstock.engine.tier.arrays import Contents, Plan, Script, initial_tier, no_plan
+from penstock.engine.tier.arrays import BufferContents, Script, Timetable, initial_tier, no_plan
 from penstock.engine.tier.loop import run_tier
 from penstock.errors import PolicyError
 from penstock.policies.buffering.policy import Strategy, nothing
@@ -44,7 +44,7 @@ def execute_tier(
     script: Script,
     limits: tuple[float, float, float],
     strategy: Strategy | Sharing,
-    plan: Plan | None = None,
+    plan: Timetable | None = None,
     *,
     names: Sequence[str],
     record: bool = False,
@@ -59,10 +59,10 @@ def execute_tier(
     plan = no_plan(m) if plan is None else plan
     state, flows = initial_tier(script, plan), empty_flows(2 * m, *limits)
     room = _ROOM if record else 0
-    contents = Contents(np.zeros(room), np.zeros((room, m)), np.zeros((room, m)))
+    contents = BufferContents(np.zeros(room), np.zeros((room, m)), np.zeros((room, m)))
     deciders = _deciders(script, strategy)
     rates, given = np.zeros(2 * m), np.zeros(2 * m)
-    kept: list[Contents] = []
+    kept: list[BufferContents] = []
     seconds, status = 0.0, tier_loop.BUDGET_SPENT
     while status in (tier_loop.BUDGET_SPENT, tier_loop.ROOM_SPENT):
         started = time.thread_time()
@@ -73,7 +73,7 @@ def execute_tier(
         seconds += time.thread_time() - started
         if record:
             used = int(state.counts[tier.RECORDS])
-            kept.append(Contents(*(column[:used].copy() for column in contents)))
+            kept.append(BufferContents(*(column[:used].copy() for column in contents)))
             state.counts[tier.RECORDS] = 0
         if progress is not None:
             progress(float(state.clock[tier.NOW]), int(state.counts[tier.EVENTS]))

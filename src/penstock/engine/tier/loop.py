@@ -17,10 +17,10 @@ from penstock.engine.tier.arrays import (
     TICK,
     TIER,
     WRONG,
-    Contents,
-    Plan,
+    BufferContents,
     Script,
     TierState,
+    Timetable,
 )
 from penstock.engine.tier.common import common_full_at, settle_common, share_freed
 from penstock.engine.tier.rules import ask, held_by, move, settle, soonest, take_rates
@@ -38,7 +38,7 @@ _F = types.float64[::1]
 
 
 @inlined
-def _record(state: TierState, contents: Contents, now: float) -> None:
+def _record(state: TierState, contents: BufferContents, now: float) -> None:
     """Keep what everybody holds, if there is room for it, and the most that all have held together."""
     in_all = 0.0
     for k in range(state.doing.size):
@@ -108,14 +108,14 @@ def _next_tick(state: TierState, now: float, tick: float, rows: int) -> float:
 @kernel(types.int64(SCRIPT, PLAN, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.float64, CONTENTS, _F, _F, types.int64))
 def run_tier(
     script: Script,
-    plan: Plan,
+    plan: Timetable,
     state: TierState,
     flows: Flows,
     strategy: Divide,
     view: View,
     policy: Decide,
     tick: float,
-    contents: Contents,
+    contents: BufferContents,
     rates: Floats,
     given: Floats,
     budget: int,

@@ -19,9 +19,9 @@ from penstock.engine.tier.arrays import (
     READING,
     WAITING,
     WRITING,
-    Plan,
     Script,
     TierState,
+    Timetable,
 )
 from penstock.kernels.compile import inlined
 from penstock.policies.buffering.view import Flows
@@ -214,7 +214,7 @@ def _reaches_at(
 
 
 @inlined
-def follow_plan(plan: Plan, state: TierState, flows: Flows, row: int, flow: int, moved: float) -> None:
+def follow_plan(plan: Timetable, state: TierState, flows: Flows, row: int, flow: int, moved: float) -> None:
     """Show a flow where it is against its plan."""
     flows.lag[row] = flows.planned[row] = 0.0
     if plan.time.size == 0:
@@ -236,7 +236,7 @@ def follow_plan(plan: Plan, state: TierState, flows: Flows, row: int, flow: int,
 
 
 @inlined
-def _ask_out(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, row: int, room: float) -> None:
+def _ask_out(script: Script, plan: Timetable, state: TierState, flows: Flows, k: int, row: int, room: float) -> None:
     """A flow from the buffer to the file system, or past it."""
     now, writing = flows.now, state.doing[k] == WRITING
     state.out_row[k] = row
@@ -252,7 +252,7 @@ def _ask_out(script: Script, plan: Plan, state: TierState, flows: Flows, k: int,
 
 
 @inlined
-def _ask_in(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, row: int, room: float) -> None:
+def _ask_in(script: Script, plan: Timetable, state: TierState, flows: Flows, k: int, row: int, room: float) -> None:
     """A flow from the file system to the buffer, or past it; a full part of one's own takes no more than leaves it."""
     now, reading = flows.now, state.doing[k] == READING
     there = state.fetched[k] - state.consumed[k]
@@ -271,7 +271,7 @@ def _ask_in(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, 
 
 
 @inlined
-def ask(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, rows: int) -> int:
+def ask(script: Script, plan: Timetable, state: TierState, flows: Flows, k: int, rows: int) -> int:
     """Add the flows of an application; how many there are then."""
     doing, full = state.doing[k], takes_no_input(script, state, k)
     own = 0.0 if state.beyond[k] == 1 else max(0.0, script.space[k] - held_by(state, k))
@@ -308,7 +308,7 @@ def take_rates(script: Script, state: TierState, rates: Floats, k: int, now: flo
 
 
 @inlined
-def soonest(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, now: float) -> float:
+def soonest(script: Script, plan: Timetable, state: TierState, flows: Flows, k: int, now: float) -> float:
     """When something happens to an application, as things stand."""
     then = state.until[k]
     if state.doing[k] == WRITING:
@@ -335,7 +335,9 @@ def soonest(script: Script, plan: Plan, state: TierState, flows: Flows, k: int, 
 
 
 @inlined
-def _plan_changes(plan: Plan, state: TierState, flows: Flows, row: int, flow: int, rate: float, now: float) -> float:
+def _plan_changes(
+    plan: Timetable, state: TierState, flows: Flows, row: int, flow: int, rate: float, now: float
+) -> float:
     """When the plan of a flow changes, or the flow meets its plan."""
     if row < 0:
         return np.inf

@@ -3,7 +3,7 @@
 from penstock.live.core.core import Core
 from penstock.live.core.decide import Decider
 from penstock.live.core.members import App, Member, Stage
-from penstock.live.core.settings import Resource, Settings
-from penstock.live.core.state import State
+from penstock.live.core.settings import ControllerSettings, Resource
+from penstock.live.core.state import ControllerState
 
-__all__ = ["App", "Core", "Decider", "Member", "Resource", "Settings", "Stage", "State"]
+__all__ = ["App", "ControllerSettings", "ControllerState", "Core", "Decider", "Member", "Resource", "Stage"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.live.core import charges as charging
 from penstock.live.core import records
-from penstock.live.core.members import App, Job, Member, Op, Row, Stage
+from penstock.live.core.members import App, BatchJob, Member, Op, RouteRow, Stage
 from penstock.wire import messages as wire
 
 if TYPE_CHECKING:
-    from penstock.live.core.state import State
+    from penstock.live.core.state import ControllerState
 
 _NO_NEWS = 1e-9  # of a volume: a report this close to what was expected says nothing new
 _SPARE_PLACES = 1024
@@ -21,7 +21,7 @@ _SPARE_PLACES = 1024
 # --- the controller
 
 
-def _started(state: State, record: records.Started) -> None:
+def _started(state: ControllerState, record: records.Started) -> None:
     state.epoch = record.epoch
     state.rev = 0
     state.fenced = False
@@ -40,7 +40,7 @@ def _started(state: State, record: records.Started) -> None:
         state.charges.put(member)
 
 
-def _configure(state: State, record: records.Started) -> None:
+def _configure(state: ControllerState, record: records.Started) -> None:
     """What the configuration says counts once it is another than last time; else what operators said since."""
     if record.capacity != state.configured:
         for name, capacity in record.capacity.items():
@@ -52,16 +52,16 @@ def _configure(state: State, record: records.Started) -> None:
         state.memory.clear()
 
 
-def _fenced(state: State, record: records.Fenced) -> None:
+def _fenced(state: ControllerState, record: records.Fenced) -> None:
     state.fenced = True
 
 
-def _policy_failed(state: State, record: records.PolicyFailed) -> None:
+def _policy_failed(state: ControllerState, record: records.PolicyFailed) -> None:
     state.failures += 1
     state.last_failure = record.text
 
 
-def _decision(state: State, record: records.Decision) -> None:
+def _decision(state: ControllerState, record: records.RatesDecided) -> None:
     rows = state.rows
     rows.settle_all(state.now)
     for number, direction, targets, rate in record.rates:
@@ -79,7 +79,7 @@ def _decision(state: State, record: records.Decision) -> None:
 # --- who is there
 
 
-def _registered(state: State, record: records.Registered) -> None:
+def _registered(state: ControllerState, record: records.Registered) -> None:
     app = state.apps.get(record.app)
     if app is None:
         app = _new_app(state, record.app, record.job, record.uid)
@@ -97,7 +97,7 @@ def _registered(state: State, record: records.Registered) -> None:
     state.losses.put(app)
 
 
-def _begin(state: State, app: App, record: records.Registered) -> None:
+def _begin(state: ControllerState, app: App, record: records.Registered) -> None:
     """Until its first operation, a job's newest word on when it began counts, unless the batch system said it."""
     if app.job not in state.jobs:
         app.release = state.now - record.release
@@ -105,7 +105,7 @@ def _begin(state: State, app: App, record: records.Registered) -> None:
     app.since = state.now
 
 
-def _new_app(state: State, number: int, job: str, uid: int) -> App:
+def _new_app(state: ControllerState, number: int, job: str, uid: int) -> App:
     app = App(number, job, uid, state.next_place, release=state.now, progress=0.0, since=state.now)
     app.empty_since = state.now
     state.next_app = max(state.next_app, number + 1)
@@ -114,7 +114,7 @@ def _new_app(state: State, number: int, job: str, uid: int) -> App:
     return app
 
 
-def _gone(state: State, record: records.Gone) -> None:
+def _gone(state: ControllerState, record: records.Gone) -> None:
     member = _member(state, record)
     _end(state, member, member.op.reported if member.op else 0.0)
     member.stage = Stage.GONE
@@ -128,17 +128,17 @@ def _gone(state: State, record: records.Gone) -> None:
             _forget(state, app)
 
 
-def _forgotten(state: State, record: records.Forgotten) -> None:
+def _forgotten(state: ControllerState, record: records.Forgotten) -> None:
     _forget(state, state.apps[record.app])
 
 
-def _forget(state: State, app: App) -> None:
+def _forget(state: ControllerState, app: App) -> None:
     state.drop(app)
     if state.next_place > 2 * len(state.apps) + _SPARE_PLACES:
         _close_ranks(state)
 
 
-def _close_ranks(state: State) -> None:
+def _close_ranks(state: ControllerState) -> None:
     """Number the places anew, in the same order: what policies remember has a number for each."""
     apps = sorted(state.apps.values(), key=lambda app: app.place)
     state.memory.keep([app.place for app in apps])
@@ -150,7 +150,7 @@ def _close_ranks(state: State) -> None:
     state.losses.renew(apps)
 
 
-def _evicted(state: State, record: records.Evicted) -> None:
+def _evicted(state: ControllerState, record: records.Evicted) -> None:
     app = state.apps[record.app]
     app.evicted = True
     for member in app.members.values():
@@ -159,10 +159,10 @@ def _evicted(state: State, record: records.Evicted) -> None:
         _forget(state, app)
 
 
-def _hooked(state: State, record: records.Hooked) -> None:
+def _hooked(state: ControllerState, record: records.Hooked) -> None:
     if record.kind == "job_start":
         ends = inf if record.seconds_left is None else state.now + record.seconds_left
-        state.jobs[record.job] = Job(record.uid, record.nodes, ends)
+        state.jobs[record.job] = BatchJob(record.uid, record.nodes, ends)
         if record.app:
             _new_app(state, record.app, record.job, record.uid)
     elif record.kind == "job_end" and not record.node:
@@ -174,7 +174,7 @@ def _hooked(state: State, record: records.Hooked) -> None:
 # --- operations
 
 
-def _posted(state: State, record: records.Posted) -> None:
+def _posted(state: ControllerState, record: records.Posted) -> None:
     member = _member(state, record)
     route = state.routes.find(record.direction, record.targets)
     member.op = Op(record.op, record.volume, route, record.cap, state.now, state.now, record.confidence)
@@ -185,7 +185,7 @@ def _posted(state: State, record: records.Posted) -> None:
     _enter(state, member)
 
 
-def _resynced(state: State, record: records.Resynced) -> None:
+def _resynced(state: ControllerState, record: records.Resynced) -> None:
     member = _member(state, record)
     app, known = member.app, member.op
     _leave_row(state, member)
@@ -202,14 +202,14 @@ def _resynced(state: State, record: records.Resynced) -> None:
     _enter(state, member)
 
 
-def _hold(state: State, member: Member, rev: int, rate: float) -> None:
+def _hold(state: ControllerState, member: Member, rev: int, rate: float) -> None:
     assert member.op is not None
     member.last_op = max(member.last_op, member.op.number)
     state.rev = max(state.rev, rev)
     charging.hold(member, (state.epoch, rev), rate)
 
 
-def _begin_phase(state: State, app: App, posted: float, work: float) -> None:
+def _begin_phase(state: ControllerState, app: App, posted: float, work: float) -> None:
     if not app.active:
         app.posted = posted
         app.work = work
@@ -218,7 +218,7 @@ def _begin_phase(state: State, app: App, posted: float, work: float) -> None:
         state.losses.put(app)
 
 
-def _enter(state: State, member: Member) -> None:
+def _enter(state: ControllerState, member: Member) -> None:
     """A member can be told a rate for its operation: put it where policies see it, unless it is exempt."""
     member.stage, member.lost_at = Stage.POSTED, inf
     app, op, rows = member.app, member.op, state.rows
@@ -240,7 +240,7 @@ def _moved(app: App) -> float:
     return app.phase_bytes + sum(member.op.done for member in app.members.values() if member.op is not None)
 
 
-def _resize(state: State, row: Row, more: float) -> None:
+def _resize(state: ControllerState, row: RouteRow, more: float) -> None:
     """What a row can use and has to move after members came or went."""
     rows, i = state.rows, row.index
     rows.remaining[i] += more
@@ -251,13 +251,13 @@ def _resize(state: State, row: Row, more: float) -> None:
     _set_rate(state, row)
 
 
-def _set_rate(state: State, row: Row) -> None:
+def _set_rate(state: ControllerState, row: RouteRow) -> None:
     """The rate of a row is what its members were told; while everyone goes unpaced, what they would be told."""
     if state.chosen != "monitor":
         state.rows.set_rate(row, sum(member.rate for member in row.members.values()), state.now)
 
 
-def _leave_row(state: State, member: Member) -> None:
+def _leave_row(state: ControllerState, member: Member) -> None:
     """A member can be told no rate: policies do not see it."""
     row, op = member.row, member.op
     if row is None or op is None:
@@ -272,7 +272,7 @@ def _leave_row(state: State, member: Member) -> None:
         state.rows.drop(row)
 
 
-def _fold(state: State, member: Member) -> None:
+def _fold(state: ControllerState, member: Member) -> None:
     """Move a member's operation up to now. One that goes unpaced is only known by its reports."""
     op = member.op
     assert op is not None
@@ -280,7 +280,7 @@ def _fold(state: State, member: Member) -> None:
     op.since = state.now
 
 
-def _extended(state: State, record: records.Extended) -> None:
+def _extended(state: ControllerState, record: records.Extended) -> None:
     member = _member(state, record)
     assert member.op is not None
     member.op.volume += record.more
@@ -289,7 +289,7 @@ def _extended(state: State, record: records.Extended) -> None:
         state.rows.remaining[member.row.index] += record.more
 
 
-def _progressed(state: State, record: records.Progressed) -> None:
+def _progressed(state: ControllerState, record: records.Progressed) -> None:
     member = _member(state, record)
     op, row = member.op, member.row
     assert op is not None
@@ -307,13 +307,13 @@ def _progressed(state: State, record: records.Progressed) -> None:
             state.rows.progress[row.index] -= ahead / state.rows.limit[row.index]
 
 
-def _ended(state: State, record: records.Ended) -> None:
+def _ended(state: ControllerState, record: records.Ended) -> None:
     member = _member(state, record)
     member.last_op = max(member.last_op, record.op)
     _end(state, member, record.done)
 
 
-def _end(state: State, member: Member, done: float) -> None:
+def _end(state: ControllerState, member: Member, done: float) -> None:
     """A member uses nothing and has no operation; the phase is over with the last of them."""
     app, open_op = member.app, member.op
     _leave_row(state, member)
@@ -327,7 +327,7 @@ def _end(state: State, member: Member, done: float) -> None:
             _end_phase(state, app)
 
 
-def _end_phase(state: State, app: App) -> None:
+def _end_phase(state: ControllerState, app: App) -> None:
     seconds = app.phase_bytes / app.phase_limit if app.phase_limit > 0.0 else 0.0
     app.progress += seconds
     if app.operations > 0 or app.work > 0.0:
@@ -339,18 +339,18 @@ def _end_phase(state: State, app: App) -> None:
     state.losses.put(app)
 
 
-def _orphaned(state: State, record: records.Orphaned) -> None:
+def _orphaned(state: ControllerState, record: records.Orphaned) -> None:
     _cut_off(state, _member(state, record))
 
 
-def _cut_off(state: State, member: Member) -> None:
+def _cut_off(state: ControllerState, member: Member) -> None:
     _leave_row(state, member)
     if member.stage is Stage.POSTED:
         member.stage = Stage.ORPHAN
     state.charges.put(member)
 
 
-def _expired(state: State, record: records.Expired) -> None:
+def _expired(state: ControllerState, record: records.Expired) -> None:
     member = _member(state, record)
     _leave_row(state, member)
     charging.release(member)
@@ -360,7 +360,7 @@ def _expired(state: State, record: records.Expired) -> None:
     state.charges.put(member)
 
 
-def _adrift(state: State, record: records.Adrift) -> None:
+def _adrift(state: ControllerState, record: records.Adrift) -> None:
     member = _member(state, record)
     assert member.op is not None
     _leave_row(state, member)
@@ -374,7 +374,7 @@ def _adrift(state: State, record: records.Adrift) -> None:
 # --- rates
 
 
-def _granted(state: State, record: records.Granted) -> None:
+def _granted(state: ControllerState, record: records.Granted) -> None:
     member = _member(state, record)
     _fold(state, member)
     state.rev = max(state.rev, record.rev)
@@ -387,7 +387,7 @@ def _granted(state: State, record: records.Granted) -> None:
     state.charges.put(member)
 
 
-def _acked(state: State, record: records.Acked) -> None:
+def _acked(state: ControllerState, record: records.Acked) -> None:
     member = _member(state, record)
     rev = (record.epoch, record.rev)
     charging.ack(member, rev, record.rate)
@@ -401,35 +401,35 @@ def _acked(state: State, record: records.Acked) -> None:
 # --- operators
 
 
-def _commanded(state: State, record: records.Commanded) -> None:
+def _commanded(state: ControllerState, record: records.Commanded) -> None:
     _COMMANDS[record.verb](state, record.args)
 
 
-def _policy(state: State, args: dict[str, Any]) -> None:
+def _policy(state: ControllerState, args: dict[str, Any]) -> None:
     state.sharing = args["name"]
     state.memory.clear()
     state.last_failure = ""
 
 
-def _capacity(state: State, args: dict[str, Any]) -> None:
+def _capacity(state: ControllerState, args: dict[str, Any]) -> None:
     state.capacity[state.routes.place[args["resource"]]] = args["capacity"]
     for row in state.rows.rows:
         state.rows.settle(row, state.now)
         _resize(state, row, 0.0)
 
 
-def _mode(state: State, args: dict[str, Any]) -> None:
+def _mode(state: ControllerState, args: dict[str, Any]) -> None:
     state.rows.settle_all(state.now)
     state.chosen = args["mode"]
     for row in state.rows.rows:
         _set_rate(state, row)
 
 
-def _drain(state: State, args: dict[str, Any]) -> None:
+def _drain(state: ControllerState, args: dict[str, Any]) -> None:
     state.draining = args["on"]
 
 
-def _exempt(state: State, args: dict[str, Any]) -> None:
+def _exempt(state: ControllerState, args: dict[str, Any]) -> None:
     job = args["job"]
     (state.exempt.add if args["on"] else state.exempt.discard)(job)
     for app in state.apps.values():
@@ -440,7 +440,7 @@ def _exempt(state: State, args: dict[str, Any]) -> None:
                     _enter(state, member)
 
 
-_COMMANDS: dict[str, Callable[[State, dict[str, Any]], None]] = {
+_COMMANDS: dict[str, Callable[[ControllerState, dict[str, Any]], None]] = {
     "policy": _policy,
     "capacity": _capacity,
     "mode": _mode,
@@ -449,11 +449,11 @@ _COMMANDS: dict[str, Callable[[State, dict[str, Any]], None]] = {
 }
 
 
-def _member(state: State, record: Any) -> Member:
+def _member(state: ControllerState, record: Any) -> Member:
     return state.apps[record.app].members[record.member]
 
 
-CHANGES: dict[type[wire.Message], Callable[[State, Any], None]] = {
+CHANGES: dict[type[wire.Message], Callable[[ControllerState, Any], None]] = {
     records.Started: _started,
     records.Registered: _registered,
     records.Posted: _posted,
@@ -467,7 +467,7 @@ CHANGES: dict[type[wire.Message], Callable[[State, Any], None]] = {
     records.Resynced: _resynced,
     records.Hooked: _hooked,
     records.Commanded: _commanded,
-    records.Decision: _decision,
+    records.RatesDecided: _decision,
     records.Granted: _granted,
     records.PolicyFailed: _policy_failed,
     records.Fenced: _fenced,

@@ -26,17 +26,17 @@ from penstock.live.core.events import (
     Connected,
     Frame,
     Input,
-    Journal,
     Output,
     ProcessDead,
     Send,
     Tick,
     WakeAt,
+    WriteRecords,
 )
 from penstock.live.core.members import App, Member, Stage
 from penstock.live.core.sessions import Session
-from penstock.live.core.settings import Settings
-from penstock.live.core.state import GRACE, MONITOR, PAUSED, RUN, State
+from penstock.live.core.settings import ControllerSettings
+from penstock.live.core.state import GRACE, MONITOR, PAUSED, RUN, ControllerState
 from penstock.policies.sharing import find
 from penstock.policies.sharing.policy import Sharing
 from penstock.policies.sharing.view import SAME
@@ -56,17 +56,17 @@ class Core:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ControllerSettings,
         policy: Sharing,
         *,
         epoch: int,
         boot: float,
-        state: State | None = None,
+        state: ControllerState | None = None,
         warm: bool = False,
         resolve: Callable[[str], Sharing] = find,
     ) -> None:
         self.settings = settings
-        self.state = State(settings) if state is None else state
+        self.state = ControllerState(settings) if state is None else state
         self.resolve = resolve
         self.frozen = False
         self.pace = settings.pace
@@ -109,10 +109,10 @@ class Core:
 
     # --- what the parts of the core use
 
-    def record(self, record: records.Record) -> None:
+    def record(self, record: records.StateChange) -> None:
         """Change the state, and have it written down."""
         self.state.apply(self._t, record)
-        self._out.append(Journal(record))
+        self._out.append(WriteRecords(record))
 
     def send(self, session: int, message: wire.Message) -> None:
         """Say something to somebody."""

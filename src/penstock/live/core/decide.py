@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from penstock.errors import PolicyError
 from penstock.live.core import records
 from penstock.live.core.rows import Floats, Ints
-from penstock.live.core.settings import Settings
-from penstock.live.core.state import State
+from penstock.live.core.settings import ControllerSettings
+from penstock.live.core.state import ControllerState
 from penstock.policies.sharing.asking import ask, at, improper, raised
 from penstock.policies.sharing.fair_share import fair_share
 from penstock.policies.sharing.foresight import Foresight
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
     `exact` are the rates that the policy wants, row by row; the decision has those that are worth telling.
     """
 
-    decision: records.Decision
+    decision: records.RatesDecided
     exact: Floats
     failure: str
 
@@ -56,7 +56,7 @@ class Shown:
     view: View
 
 
-class Answer(NamedTuple):
+class PolicyAnswer(NamedTuple):
     """What a policy said when some rates were set aside as floors, and what it wants to remember of it."""
 
     floors: Floats
@@ -72,7 +72,7 @@ class Decider:
         _check_plan(policy)
         self.policy = policy
 
-    def decide(self, state: State) -> Verdict:
+    def decide(self, state: ControllerState) -> Verdict:
         """The rates that are wanted now. Nothing changes: that is for the record to do."""
         try:
             answer = self._above_floors(self.policy, state)
@@ -83,7 +83,7 @@ class Decider:
         floored = np.flatnonzero(answer.wanted < answer.floors)
         wanted = np.maximum(answer.wanted, answer.floors)
         changed = np.flatnonzero(_worth_telling(state, wanted))
-        decision = records.Decision(
+        decision = records.RatesDecided(
             policy="fair-share" if failure else self.policy.label,
             digest=_digest(answer.shown),
             rates=[(*_named(state, int(row)), float(wanted[row])) for row in changed],
@@ -97,7 +97,7 @@ class Decider:
     def _width(self) -> int:
         return 0 if self.policy.prepare else self.policy.memory
 
-    def _above_floors(self, policy: Sharing, state: State) -> Answer:
+    def _above_floors(self, policy: Sharing, state: ControllerState) -> PolicyAnswer:
         """What the policy wants once floors are set aside; one that would not be needed is not set aside."""
         floors = _floors(state)
         answer = self._ask(policy, state, floors)
@@ -107,7 +107,7 @@ class Decider:
                 return again
         return answer
 
-    def _shown(self, state: State, floors: Floats) -> list[Shown]:
+    def _shown(self, state: ControllerState, floors: Floats) -> list[Shown]:
         remaining, progress = state.rows.settled_to(state.now)
         mean_loss = _mean_loss(state, progress) if self.policy.losses else nan
         remaining = np.where(remaining > 0.0, remaining, _SOON * state.rows.limit[: remaining.size])
@@ -122,7 +122,7 @@ class Decider:
                 shown.append(Shown(place, resource.name, rows, view._replace(mean_loss=mean_loss)))
         return shown
 
-    def _ask(self, policy: Sharing, state: State, floors: Floats) -> Answer:
+    def _ask(self, policy: Sharing, state: ControllerState, floors: Floats) -> PolicyAnswer:
         """The rate of every row."""
         shown = self._shown(state, floors)
         changes: list[Change] = []
@@ -133,9 +133,9 @@ class Decider:
                 wanted[each.rows] = self._answer(policy, state, each.name, each.view, changes)
         else:
             wanted = self._least(policy, state, shown, changes)
-        return Answer(floors, shown, wanted, changes)
+        return PolicyAnswer(floors, shown, wanted, changes)
 
-    def _least(self, policy: Sharing, state: State, shown: list[Shown], changes: list[Change]) -> Floats:
+    def _least(self, policy: Sharing, state: ControllerState, shown: list[Shown], changes: list[Change]) -> Floats:
         """The rate of every row, the least of what its resources give it."""
         share = state.rows.share[:, : state.rows.count]
         used = share > 0.0
@@ -153,7 +153,9 @@ class Decider:
         least: Floats = offered.min(axis=0)
         return least
 
-    def _rates(self, policy: Sharing, state: State, shown: Shown, most: Floats, changes: list[Change]) -> Floats:
+    def _rates(
+        self, policy: Sharing, state: ControllerState, shown: Shown, most: Floats, changes: list[Change]
+    ) -> Floats:
         """What the policy gives on one resource to rows that can use `most` of it."""
         limit = np.minimum(shown.view.limit, most)
         rates = np.zeros(limit.size)
@@ -163,7 +165,7 @@ class Decider:
             rates[asking] = self._answer(policy, state, shown.name, view, changes)
         return rates
 
-    def _answer(self, policy: Sharing, state: State, name: str, view: View, changes: list[Change]) -> Floats:
+    def _answer(self, policy: Sharing, state: ControllerState, name: str, view: View, changes: list[Change]) -> Floats:
         memory, before = np.zeros(0), np.zeros(0)
         if policy.prepare is not None:
             view, memory = _planned(policy, view)
@@ -215,7 +217,7 @@ def announced(view: View) -> Foresight:
     )
 
 
-def tick_of(policy: Sharing, settings: Settings) -> float | None:
+def tick_of(policy: Sharing, settings: ControllerSettings) -> float | None:
     """Seconds between the extra decisions that a policy wants."""
     end = inf if settings.window_end is None else settings.window_end
     try:
@@ -244,12 +246,14 @@ def _check_plan(policy: Sharing) -> None:
         ) from error
 
 
-def _mean_loss(state: State, progress: Floats) -> float:
+def _mean_loss(state: ControllerState, progress: Floats) -> float:
     rows = state.rows
     return state.losses.mean(state.now, rows.application[: rows.count], rows.release[: rows.count], progress)
 
 
-def _view(state: State, rows: Ints, share: Floats, capacity: float, remaining: Floats, progress: Floats) -> View:
+def _view(
+    state: ControllerState, rows: Ints, share: Floats, capacity: float, remaining: Floats, progress: Floats
+) -> View:
     columns, end = state.rows, state.settings.window_end
     # Most often all rows use all of one resource, and then there is nothing to pick or to multiply.
     part: slice | Ints = slice(0, columns.count) if rows.size == columns.count else rows
@@ -286,7 +290,7 @@ def _picked(view: View, rows: Ints) -> View:
     return view._replace(**columns, key=np.zeros(rows.size), rows=np.zeros(rows.size, np.int64))
 
 
-def _worth_telling(state: State, wanted: Floats) -> Flags:
+def _worth_telling(state: ControllerState, wanted: Floats) -> Flags:
     """Which rows are to hear of a change: those for which it is above ε, and more if it would not all fit otherwise."""
     rows, epsilon = state.rows, state.settings.epsilon
     before = rows.wanted[: rows.count]
@@ -312,11 +316,11 @@ def _proper(view: View, rates: Floats) -> bool:
     return bool(fits.all() and rates.sum() <= view.capacity * (1.0 + SAME))
 
 
-def _job(state: State, place: int) -> str:
+def _job(state: ControllerState, place: int) -> str:
     return next((row.app.job for row in state.rows.rows if row.app.place == place), str(place))
 
 
-def _floors(state: State) -> Floats:
+def _floors(state: ControllerState) -> Floats:
     """For each row, the rate that it gets whatever the policy says: something if it has waited too long, else 0."""
     rows, settings = state.rows, state.settings
     floors = np.zeros(rows.count)
@@ -329,7 +333,7 @@ def _floors(state: State) -> Floats:
     return floors
 
 
-def _named(state: State, row: int) -> tuple[int, str, tuple[str, ...]]:
+def _named(state: ControllerState, row: int) -> tuple[int, str, tuple[str, ...]]:
     found = state.rows.rows[row]
     return (found.app.number, *found.route.key)
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from penstock.live.core import records
 from penstock.live.core.charges import SLACK
-from penstock.live.core.members import Member, Row
-from penstock.live.core.state import State
+from penstock.live.core.members import Member, RouteRow
+from penstock.live.core.state import ControllerState
 
 _WORTH_MOVING = 0.1  # of a member's rate: how far its part may be from the best before it is told another
 _ALMOST_DONE = 1e-3  # of a volume
@@ -26,14 +26,14 @@ Grant = Callable[[Member, float], None]
 class Dispatch:
     """`waiting` are the members that are wanted to have more than they were told."""
 
-    def __init__(self, state: State, grant: Grant) -> None:
+    def __init__(self, state: ControllerState, grant: Grant) -> None:
         self.state = state
         self.grant = grant
         self.waiting: dict[Member, None] = {}
         self.joined: dict[Member, None] = {}  # since the last decision: their applications are to be split anew
         self.unpaced = True  # somebody may be, and has to be told a rate even if it is the one that it could use
 
-    def decided(self, decision: records.Decision) -> None:
+    def decided(self, decision: records.RatesDecided) -> None:
         """Tell the decreases of a decision, and line up its increases."""
         by_key = self.state.rows.by_key
         changed = {by_key[number, (direction, targets)]: None for number, direction, targets, _ in decision.rates}
@@ -52,7 +52,7 @@ class Dispatch:
         if not self.waiting:
             return
         room = [self.state.room(k) for k in range(len(self.state.capacity))]
-        parts: dict[Row, dict[Member, float]] = {}
+        parts: dict[RouteRow, dict[Member, float]] = {}
         for member in list(self.waiting):
             if member.row is None:
                 del self.waiting[member]
@@ -85,7 +85,7 @@ class Dispatch:
         room = min((self.state.room(k) / share for k, share in member.op.route.shares), default=inf)
         return best if max(0.0, best - member.charge) <= room else rate
 
-    def _off_target(self) -> list[Row]:
+    def _off_target(self) -> list[RouteRow]:
         """Rows that are not told what they are to have: they wait, lost a member, or go unpaced."""
         rows, epsilon = self.state.rows, self.state.settings.epsilon
         wanted, rate = rows.wanted[: rows.count], rows.rate[: rows.count]
@@ -94,7 +94,7 @@ class Dispatch:
             off += [row for row in rows.rows if any(member.unpaced for member in row.members.values())]
         return off
 
-    def _lower(self, row: Row) -> list[Member]:
+    def _lower(self, row: RouteRow) -> list[Member]:
         """Tell the members of a row that are to have less; return those that are to have more."""
         parts = self._split(row)
         for member, part in parts.items():
@@ -102,7 +102,7 @@ class Dispatch:
                 self.grant(member, part)
         return [member for member, part in parts.items() if part > member.rate]
 
-    def _split(self, row: Row) -> dict[Member, float]:
+    def _split(self, row: RouteRow) -> dict[Member, float]:
         """What the policy wants for an application, member by member."""
         rate = float(self.state.rows.wanted[row.index])
         members = list(row.members.values())

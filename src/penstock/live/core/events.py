@@ -61,7 +61,7 @@ Input = Connected | Frame | Closed | ProcessDead | Tick
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
+class WriteRecords:
     """To be written before anything that follows it is sent."""
 
     record: Message
@@ -90,4 +90,4 @@ class WakeAt:
     time: float
 
 
-Output = Journal | Send | Close | WakeAt
+Output = WriteRecords | Send | Close | WakeAt

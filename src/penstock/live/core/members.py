@@ -12,7 +12,7 @@ Rev = tuple[int, int]  # (epoch, number): the order of all that a member was eve
 
 
 @dataclass(slots=True)
-class Job:
+class BatchJob:
     """What the batch system said about a job."""
 
     uid: int
@@ -73,7 +73,7 @@ class Member:
     free: Rev | None = None  # told to go unpaced by this one, which no lease ends
     charge: float = 0.0
     lost_at: float = inf
-    row: Row | None = None
+    row: RouteRow | None = None
     # While connected only.
     session: int | None = None
     hb: int = -1
@@ -134,7 +134,7 @@ class App:
 
 
 @dataclass(slots=True, eq=False)
-class Row:
+class RouteRow:
     """The members of an application that use the same route, as one line of what a policy is shown."""
 
     app: App

@@ -13,11 +13,11 @@ import msgspec
 from penstock.wire.messages import Message
 
 
-class Record(Message, frozen=True):
+class StateChange(Message, frozen=True):
     """A change of the state."""
 
 
-class Started(Record, tag=1, frozen=True):
+class Started(StateChange, tag=1, frozen=True):
     """A controller takes over, at `clock`; `capacity` by resource, as it was configured.
 
     Not warm: some records may be missing, so leases may live that nobody here knows of.
@@ -30,7 +30,7 @@ class Started(Record, tag=1, frozen=True):
     sharing: str
 
 
-class Registered(Record, tag=2, frozen=True):
+class Registered(StateChange, tag=2, frozen=True):
     """A member of a job is there, in a new application or a known one. `release` is in seconds ago."""
 
     app: int
@@ -45,7 +45,7 @@ class Registered(Record, tag=2, frozen=True):
     fallback: dict[str, float]
 
 
-class Posted(Record, tag=3, frozen=True):
+class Posted(StateChange, tag=3, frozen=True):
     """A member has an operation to do. `work`: what the job computed before it; `held`: what it may be using now."""
 
     app: int
@@ -61,7 +61,7 @@ class Posted(Record, tag=3, frozen=True):
     rev: int
 
 
-class Extended(Record, tag=4, frozen=True):
+class Extended(StateChange, tag=4, frozen=True):
     """An operation is longer than it was announced."""
 
     app: int
@@ -69,7 +69,7 @@ class Extended(Record, tag=4, frozen=True):
     more: float
 
 
-class Acked(Record, tag=5, frozen=True):
+class Acked(StateChange, tag=5, frozen=True):
     """A member uses this rate and none before it. It carries the rate, since not every revision is recorded.
 
     `free`: this one, or one after it, lets it go unpaced, which no lease ends.
@@ -83,7 +83,7 @@ class Acked(Record, tag=5, frozen=True):
     free: bool = False
 
 
-class Progressed(Record, tag=6, frozen=True):
+class Progressed(StateChange, tag=6, frozen=True):
     """How far an operation is, in the member's own words."""
 
     app: int
@@ -91,7 +91,7 @@ class Progressed(Record, tag=6, frozen=True):
     done: float
 
 
-class Ended(Record, tag=7, frozen=True):
+class Ended(StateChange, tag=7, frozen=True):
     """An operation is over, and the member uses nothing; `reason` is empty for a completion."""
 
     app: int
@@ -101,21 +101,21 @@ class Ended(Record, tag=7, frozen=True):
     reason: str
 
 
-class Orphaned(Record, tag=8, frozen=True):
+class Orphaned(StateChange, tag=8, frozen=True):
     """The link to a member with an operation is gone; its lease may live."""
 
     app: int
     member: int
 
 
-class Expired(Record, tag=9, frozen=True):
+class Expired(StateChange, tag=9, frozen=True):
     """The lease of a member is over for certain, or it has been away that long: from now on it uses its fallback."""
 
     app: int
     member: int
 
 
-class Gone(Record, tag=10, frozen=True):
+class Gone(StateChange, tag=10, frozen=True):
     """A member uses nothing any more and is forgotten."""
 
     app: int
@@ -123,7 +123,7 @@ class Gone(Record, tag=10, frozen=True):
     reason: str
 
 
-class Resynced(Record, tag=11, frozen=True):
+class Resynced(StateChange, tag=11, frozen=True):
     """A member is back with an operation; `held` is the most that it may be using until it acks a new rate."""
 
     app: int
@@ -140,7 +140,7 @@ class Resynced(Record, tag=11, frozen=True):
     rev: int
 
 
-class Hooked(Record, tag=12, frozen=True):
+class Hooked(StateChange, tag=12, frozen=True):
     """What the batch system says. `app` is the one that a start makes, or an end is the end of; 0 if there is none."""
 
     kind: str
@@ -152,7 +152,7 @@ class Hooked(Record, tag=12, frozen=True):
     app: int
 
 
-class Commanded(Record, tag=13, frozen=True):
+class Commanded(StateChange, tag=13, frozen=True):
     """An operator's word that changes something."""
 
     uid: int
@@ -160,7 +160,7 @@ class Commanded(Record, tag=13, frozen=True):
     args: dict[str, Any]
 
 
-class Decision(Record, tag=14, frozen=True):
+class RatesDecided(StateChange, tag=14, frozen=True):
     """The rates that a policy wants from now on, by (application, direction, targets): those that changed by enough.
 
     `digest` is of all that it was shown. `floored` are those that waited too long and get the floor. `memory` has the
@@ -175,7 +175,7 @@ class Decision(Record, tag=14, frozen=True):
     memory: list[tuple[str, int, float]]
 
 
-class Granted(Record, tag=15, frozen=True):
+class Granted(StateChange, tag=15, frozen=True):
     """A rate for a member, written down before it is told. `small`: it is what the policy wants, told late."""
 
     app: int
@@ -187,32 +187,32 @@ class Granted(Record, tag=15, frozen=True):
     small: bool = False
 
 
-class PolicyFailed(Record, tag=16, frozen=True):
+class PolicyFailed(StateChange, tag=16, frozen=True):
     """A policy raised, or gave what no file system could serve; fair-share took the decision that follows."""
 
     policy: str
     text: str
 
 
-class Fenced(Record, tag=17, frozen=True):
+class Fenced(StateChange, tag=17, frozen=True):
     """Somebody has met a controller of a higher epoch: this one is over."""
 
     epoch: int
 
 
-class Evicted(Record, tag=18, frozen=True):
+class Evicted(StateChange, tag=18, frozen=True):
     """An application is to be forgotten as soon as its leases are over."""
 
     app: int
 
 
-class Forgotten(Record, tag=19, frozen=True):
+class Forgotten(StateChange, tag=19, frozen=True):
     """An application that has had no members for long is no more."""
 
     app: int
 
 
-class Adrift(Record, tag=20, frozen=True):
+class Adrift(StateChange, tag=20, frozen=True):
     """A member with an operation says that it goes by its fallback, or has not acked a lower rate for a lease.
 
     So it does not hear us. It is charged with `held`, and policies do not see it until it acks a rate.
@@ -239,7 +239,7 @@ AnyRecord = (
     | Resynced
     | Hooked
     | Commanded
-    | Decision
+    | RatesDecided
     | Granted
     | PolicyFailed
     | Fenced

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.live.core.members import App, Row
+from penstock.live.core.members import App, RouteRow
 from penstock.live.core.resources import Key, Route
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ _FLOATS = (
 _AT_FIRST = 16
 
 
-class Rows:
+class ActiveRows:
     """`count` rows in arrays with room for more. Row i of `rows` says whose the i-th numbers are."""
 
     columns = ("application", "floored", *_FLOATS)
@@ -49,8 +49,8 @@ class Rows:
     waits: Floats
 
     def __init__(self, resources: int) -> None:
-        self.rows: list[Row] = []
-        self.by_key: dict[tuple[int, Key], Row] = {}
+        self.rows: list[RouteRow] = []
+        self.by_key: dict[tuple[int, Key], RouteRow] = {}
         self.application: Ints = np.zeros(_AT_FIRST, np.int64)
         self.floored: NDArray[np.bool_] = np.zeros(_AT_FIRST, np.bool_)
         self.share: Floats = np.zeros((resources, _AT_FIRST))
@@ -62,12 +62,12 @@ class Rows:
         """How many there are."""
         return len(self.rows)
 
-    def add(self, app: App, route: Route, now: float) -> Row:
+    def add(self, app: App, route: Route, now: float) -> RouteRow:
         """A new row at rate 0, with nothing to move yet."""
         index = len(self.rows)
         if index == self.application.size:
             self._grow()
-        row = Row(app, route, index)
+        row = RouteRow(app, route, index)
         self.rows.append(row)
         self.by_key[row.key] = row
         self.application[index] = app.place
@@ -84,7 +84,7 @@ class Rows:
         self.settled[index] = self.waits[index] = now
         return row
 
-    def drop(self, row: Row) -> None:
+    def drop(self, row: RouteRow) -> None:
         """Remove a row: the last one takes its place."""
         last = self.rows.pop()
         del self.by_key[row.key]
@@ -96,7 +96,7 @@ class Rows:
             self.share[:, row.index] = self.share[:, last.index]
             last.index = row.index
 
-    def settle(self, row: Row, now: float) -> None:
+    def settle(self, row: RouteRow, now: float) -> None:
         """Move one row up to now."""
         i = row.index
         moved = min(self.rate[i] * (now - self.settled[i]), max(0.0, self.remaining[i]))
@@ -117,7 +117,7 @@ class Rows:
         self.remaining[active], self.progress[active] = self.settled_to(now)
         self.settled[active] = now
 
-    def set_rate(self, row: Row, rate: float, now: float) -> None:
+    def set_rate(self, row: RouteRow, rate: float, now: float) -> None:
         """The rate of one from now on."""
         self.settle(row, now)
         self.rate[row.index] = rate

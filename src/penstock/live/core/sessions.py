@@ -8,7 +8,7 @@ from penstock.live.core import checks
 from penstock.live.core.checks import Refused
 from penstock.live.core.events import Identity
 from penstock.live.core.members import App, Member
-from penstock.live.core.state import State
+from penstock.live.core.state import ControllerState
 
 ROOT = 0
 
@@ -33,7 +33,7 @@ class Session:
             raise Refused("forbidden", f"this connection is one of a {self.identity.role}, which may not say that")
 
 
-def owner(state: State, identity: Identity, job: str) -> tuple[str, int]:
+def owner(state: ControllerState, identity: Identity, job: str) -> tuple[str, int]:
     """The job and its user, if this identity may speak for it."""
     checks.name(job, "job")
     if identity.job is not None and identity.job != job:
@@ -45,7 +45,7 @@ def owner(state: State, identity: Identity, job: str) -> tuple[str, int]:
     return job, uid
 
 
-def may_speak_for(state: State, identity: Identity, app: App) -> None:
+def may_speak_for(state: ControllerState, identity: Identity, app: App) -> None:
     """Refuse a connection that names an application of somebody else."""
     if owner(state, identity, app.job) != (app.job, app.uid) and identity.uid != ROOT:
         raise Refused("forbidden", f"application {app.number} is another user's")

@@ -26,7 +26,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ControllerSettings:
     """Of a controller. Times are seconds.
 
     `phi` is the part of each capacity that all nodes of the machine together may use when nobody tells them a rate;
@@ -70,7 +70,7 @@ class Settings:
         return 2.0 * self.ping
 
 
-def _problems(settings: Settings) -> Iterator[str]:
+def _problems(settings: ControllerSettings) -> Iterator[str]:
     if not settings.resources:
         yield "there is nothing to share; give a capacity"
     for name, count in Counter(resource.name for resource in settings.resources).items():
@@ -82,7 +82,7 @@ def _problems(settings: Settings) -> Iterator[str]:
     yield from _number_problems(settings)
 
 
-def _time_problems(settings: Settings) -> Iterator[str]:
+def _time_problems(settings: ControllerSettings) -> Iterator[str]:
     for name in ("lease", "beat", "ping", "max_wait", "forget"):
         if not 0.0 < getattr(settings, name) < math.inf:
             yield f"{name} is {getattr(settings, name):g}; a time in seconds > 0 is accepted"
@@ -92,7 +92,7 @@ def _time_problems(settings: Settings) -> Iterator[str]:
         yield f"pace is {settings.pace:g}; a time in seconds ≥ 0 is accepted"
 
 
-def _number_problems(settings: Settings) -> Iterator[str]:
+def _number_problems(settings: ControllerSettings) -> Iterator[str]:
     for name, least, below in (("phi", 0.0, 1.0), ("drift", 0.0, 0.5), ("epsilon", 0.0, 1.0)):
         if not least <= getattr(settings, name) < below:
             yield f"{name} is {getattr(settings, name):g}; a number from {least:g} to below {below:g} is accepted"

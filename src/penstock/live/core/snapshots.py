@@ -17,11 +17,11 @@ import msgspec
 import numpy as np
 
 from penstock.errors import PenstockError
-from penstock.live.core.members import App, Job, Member, Op, Stage
+from penstock.live.core.members import App, BatchJob, Member, Op, Stage
 from penstock.live.core.resources import Route
 
 if TYPE_CHECKING:
-    from penstock.live.core.state import State
+    from penstock.live.core.state import ControllerState
 
 VERSION = 2
 _PLAIN = (
@@ -69,7 +69,7 @@ class BadSnapshot(PenstockError):
     """Bytes that are no snapshot, or one of another version."""
 
 
-def packed(state: State) -> bytes:
+def packed(state: ControllerState) -> bytes:
     """All that counts of a state; what belongs to connections does not."""
     apps = list(state.apps.values())
     names = [resource.name for resource in state.settings.resources]
@@ -87,7 +87,7 @@ def packed(state: State) -> bytes:
     return _encoder.encode(document)
 
 
-def unpacked(data: bytes, state: State) -> State:
+def unpacked(data: bytes, state: ControllerState) -> ControllerState:
     """Fill a new state."""
     try:
         document = _decoder.decode(data)
@@ -103,14 +103,14 @@ def unpacked(data: bytes, state: State) -> State:
     return state
 
 
-def _fill(state: State, document: dict[str, Any]) -> None:
+def _fill(state: ControllerState, document: dict[str, Any]) -> None:
     for name in _PLAIN:
         setattr(state, name, document["state"][name])
     state.exempt = set(document["exempt"])
     for name, capacity in document["capacity"].items():
         if name in state.routes.place:
             state.capacity[state.routes.place[name]] = capacity
-    state.jobs = {name: Job(*job) for name, job in document["jobs"].items()}
+    state.jobs = {name: BatchJob(*job) for name, job in document["jobs"].items()}
     _unpack_apps(state, document["apps"])
     _unpack_members(state, *document["members"])
     _unpack_rows(state, *document["rows"])
@@ -144,13 +144,15 @@ def _pack_members(apps: Sequence[App]) -> tuple[list[int], Columns, list[bool], 
     return counts, _columns(members, _OF_MEMBER), busy, _columns(list(compress(ops, busy)), _OF_OP)
 
 
-def _unpack_apps(state: State, columns: Columns) -> None:
+def _unpack_apps(state: ControllerState, columns: Columns) -> None:
     for values in zip(*columns, strict=True):
         app = App(**dict(zip(_OF_APP, values, strict=True)))
         state.add(app)
 
 
-def _unpack_members(state: State, counts: list[int], columns: Columns, busy: list[bool], ops: Columns) -> None:
+def _unpack_members(
+    state: ControllerState, counts: list[int], columns: Columns, busy: list[bool], ops: Columns
+) -> None:
     members = []
     apps = chain.from_iterable(map(repeat, state.apps.values(), counts))
     for app, (*values, stage, free) in zip(apps, zip(*columns, strict=True), strict=True):
@@ -163,7 +165,7 @@ def _unpack_members(state: State, counts: list[int], columns: Columns, busy: lis
         member.op = Op(**known, route=state.routes.find(direction, targets))
 
 
-def _pack_rows(state: State) -> tuple[Columns, list[int], dict[str, bytes]]:
+def _pack_rows(state: ControllerState) -> tuple[Columns, list[int], dict[str, bytes]]:
     """Whose each row is and how many members it has, these members, and the numbers."""
     rows = state.rows
     [apps, parts] = _columns(rows.rows, ("app.number", "members"))
@@ -171,7 +173,7 @@ def _pack_rows(state: State) -> tuple[Columns, list[int], dict[str, bytes]]:
     return [apps, list(map(len, parts))], list(chain.from_iterable(parts)), columns
 
 
-def _unpack_rows(state: State, whose: Columns, members: list[int], columns: dict[str, bytes]) -> None:
+def _unpack_rows(state: ControllerState, whose: Columns, members: list[int], columns: dict[str, bytes]) -> None:
     rows, following = state.rows, iter(members)
     for number, count in zip(*whose, strict=True):
         app = state.apps[number]

@@ -13,20 +13,20 @@ from penstock.live.core import apply as applying
 from penstock.live.core import records, snapshots
 from penstock.live.core.charges import Charges
 from penstock.live.core.losses import Losses
-from penstock.live.core.members import App, Job, Member
+from penstock.live.core.members import App, BatchJob, Member
 from penstock.live.core.policy_memory import Memory
 from penstock.live.core.resources import Route, Routes
-from penstock.live.core.rows import Rows
-from penstock.live.core.settings import Settings
+from penstock.live.core.rows import ActiveRows
+from penstock.live.core.settings import ControllerSettings
 from penstock.wire import messages as wire
 
 RUN, MONITOR, PAUSED, GRACE, FENCED = "run", "monitor", "paused", "grace", "fenced"
 
 
-class State:
+class ControllerState:
     """All that a controller knows. Times inside count from the beginning, which is at `origin` on this boot's clock."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ControllerSettings) -> None:
         self.settings = settings
         self.routes = Routes(settings.resources)
         self.capacity = [resource.capacity for resource in settings.resources]
@@ -45,14 +45,14 @@ class State:
         self.apps: dict[int, App] = {}
         self.by_job: dict[tuple[str, int], App] = {}
         self.jobs_of: Counter[int] = Counter()  # how many applications every user has
-        self.jobs: dict[str, Job] = {}
+        self.jobs: dict[str, BatchJob] = {}
         self.next_app = 1
         self.next_place = 0
         self.decisions = 0
         self.decided = -inf
         self.failures = 0
         self.last_failure = ""
-        self.rows = Rows(len(self.capacity))
+        self.rows = ActiveRows(len(self.capacity))
         self.memory = Memory()
         self.losses = Losses()
         self.charges = Charges(self.routes, settings.reserve == "strict", settings.machine_nodes)
@@ -70,7 +70,7 @@ class State:
         return snapshots.packed(self)
 
     @classmethod
-    def restore(cls, data: bytes, settings: Settings) -> State:
+    def restore(cls, data: bytes, settings: ControllerSettings) -> ControllerState:
         """A state that was packed; resources are those of `settings`."""
         return snapshots.unpacked(data, cls(settings))
 

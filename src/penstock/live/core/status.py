@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.live.core.members import App, Member, Stage
 from penstock.live.core.rows import Floats
-from penstock.live.core.state import State
+from penstock.live.core.state import ControllerState
 
 if TYPE_CHECKING:
     from penstock.live.core.core import Core
@@ -39,7 +39,7 @@ def summary(core: Core) -> dict[str, Any]:
     }
 
 
-def capacities(state: State) -> dict[str, Any]:
+def capacities(state: ControllerState) -> dict[str, Any]:
     """Each resource: what there is, what is spoken for, what is told to be used."""
     told = state.rows.share[:, : state.rows.count] @ state.rows.rate[: state.rows.count]
     return {
@@ -54,7 +54,7 @@ def capacities(state: State) -> dict[str, Any]:
     }
 
 
-def settling(state: State) -> int:
+def settling(state: ControllerState) -> int:
     """How many may still go unpaced although they should not."""
     if state.chosen != "run":
         return 0
@@ -78,7 +78,7 @@ def everything(core: Core) -> dict[str, Any]:
     return {"status": summary(core), "applications": apps}
 
 
-def _app(state: State, app: App, settled: tuple[Floats, Floats]) -> dict[str, Any]:
+def _app(state: ControllerState, app: App, settled: tuple[Floats, Floats]) -> dict[str, Any]:
     rows = [row for row in dict.fromkeys(member.row for member in app.members.values()) if row is not None]
     remaining, progress = settled
     ops = [member.op for member in app.members.values() if member.op is not None]
@@ -112,18 +112,18 @@ def _app(state: State, app: App, settled: tuple[Floats, Floats]) -> dict[str, An
     }
 
 
-def _waited(state: State, row: int) -> float:
+def _waited(state: ControllerState, row: int) -> float:
     since = float(state.rows.waits[row])
     return state.now - since if isfinite(since) else 0.0
 
 
-def _lease(state: State, member: Member) -> float | None:
+def _lease(state: ControllerState, member: Member) -> float | None:
     """Seconds until a silent member with an operation is given up; None if it has no lease."""
     leased = member.op is not None and member.stage is not Stage.LOST and isfinite(member.reclaim)
     return max(0.0, member.reclaim - state.now) if leased else None
 
 
-def _member(state: State, member: Member) -> dict[str, Any]:
+def _member(state: ControllerState, member: Member) -> dict[str, Any]:
     return {
         "member": member.number,
         "stage": str(member.stage),

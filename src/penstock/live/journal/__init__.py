@@ -2,19 +2,19 @@
 
 from penstock.live.journal.errors import JournalDamaged, JournalError
 from penstock.live.journal.folder import Lock, boot_id, raise_epoch, read_epoch
-from penstock.live.journal.reader import Entry, Recovered, read, recover
+from penstock.live.journal.reader import JournalEntry, Recovered, read, recover
 from penstock.live.journal.replay import Difference, Replayed, replay
 from penstock.live.journal.retention import Retention
 from penstock.live.journal.segment import Header
-from penstock.live.journal.writer import Journal
+from penstock.live.journal.writer import JournalWriter
 
 __all__ = [
     "Difference",
-    "Entry",
     "Header",
-    "Journal",
     "JournalDamaged",
+    "JournalEntry",
     "JournalError",
+    "JournalWriter",
     "Lock",
     "Recovered",
     "Replayed",

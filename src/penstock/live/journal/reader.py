@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from penstock.live.core import Settings, State
+from penstock.live.core import ControllerSettings, ControllerState
 from penstock.live.core import records as records_of_core
-from penstock.live.core.records import Record
+from penstock.live.core.records import StateChange
 from penstock.live.core.snapshots import BadSnapshot
 from penstock.live.journal.errors import JournalDamaged, JournalError
 from penstock.live.journal.folder import (
@@ -25,22 +25,22 @@ from penstock.live.journal.folder import (
     snapshots,
     sync_folder,
 )
-from penstock.live.journal.segment import COLD, Contents, Header, SnapshotHeader, load, load_snapshot
+from penstock.live.journal.segment import COLD, Header, SegmentContents, SnapshotHeader, load, load_snapshot
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """A record, its number and its time."""
 
     seq: int
     time: float
-    record: Record
+    record: StateChange
 
 
 @dataclass(frozen=True)
 class Recovered:
     """What a controller starts from."""
 
-    state: State | None
+    state: ControllerState | None
     epoch: int  # of the last start; the next one is higher
     warm: bool  # same boot and nothing lost: all charges are known
     last_seq: int
@@ -50,7 +50,7 @@ class Recovered:
     saved: int = 0  # the last record that the newest snapshot holds
 
 
-def read(directory: str | os.PathLike[str]) -> Iterator[Entry]:
+def read(directory: str | os.PathLike[str]) -> Iterator[JournalEntry]:
     """All records that are still kept, oldest first. A record that is being written ends the reading."""
     for contents in segments_from(Path(directory), 0):
         yield from entries(contents)
@@ -58,17 +58,17 @@ def read(directory: str | os.PathLike[str]) -> Iterator[Entry]:
             raise damage(contents)
 
 
-def entries(contents: Contents) -> Iterator[Entry]:
+def entries(contents: SegmentContents) -> Iterator[JournalEntry]:
     """The records of a segment."""
     for payload in contents.records:
         try:
             found = records_of_core.decode(payload)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise JournalDamaged(f"{contents.path}: has a record that cannot be read ({error}); {COLD}") from None
-        yield Entry(found.seq, found.t, found.record)
+        yield JournalEntry(found.seq, found.t, found.record)
 
 
-def recover(directory: str | os.PathLike[str], settings: Settings, grace: bool = False) -> Recovered:
+def recover(directory: str | os.PathLike[str], settings: ControllerSettings, grace: bool = False) -> Recovered:
     """The state that the journal leads to; `grace` starts cold, and sets a damaged journal aside.
 
     The folder must be locked: a record that was not finished is cut off. A folder that was never used starts warm, for
@@ -85,7 +85,7 @@ def recover(directory: str | os.PathLike[str], settings: Settings, grace: bool =
     return found if not grace else Recovered(**{**vars(found), "warm": False})
 
 
-def _recover(folder: Path, settings: Settings, epoch: int) -> Recovered:
+def _recover(folder: Path, settings: ControllerSettings, epoch: int) -> Recovered:
     moment, state = newest_snapshot(folder, settings)
     last_seq, last_time = (moment.seq, moment.time) if moment else (0, 0.0)
     header, whole = None, True
@@ -103,7 +103,7 @@ def _recover(folder: Path, settings: Settings, epoch: int) -> Recovered:
                 continue
             if seq != last_seq + 1:
                 raise JournalDamaged(f"{file.path}: record {seq} follows record {last_seq}; some are missing; {COLD}")
-            state = state or State(settings)
+            state = state or ControllerState(settings)
             state.apply(time, record)
             last_seq, last_time = seq, time
     never_used = header is None and epoch == 0
@@ -112,8 +112,8 @@ def _recover(folder: Path, settings: Settings, epoch: int) -> Recovered:
 
 
 def newest_snapshot(
-    folder: Path, settings: Settings, at_most: int | None = None
-) -> tuple[SnapshotHeader | None, State | None]:
+    folder: Path, settings: ControllerSettings, at_most: int | None = None
+) -> tuple[SnapshotHeader | None, ControllerState | None]:
     """The newest moment whose state is intact; None, None if there is none."""
     for file in reversed(snapshots(folder)):
         if at_most is not None and file.seq > at_most:
@@ -121,7 +121,7 @@ def newest_snapshot(
         if (found := load_snapshot(file.path)) is not None:
             moment, state = found
             try:
-                return moment, State.restore(state, settings)
+                return moment, ControllerState.restore(state, settings)
             except BadSnapshot as error:
                 raise JournalError(f"{file.path}: {error}; give another folder") from None
     return None, None
@@ -132,7 +132,7 @@ def _needed(files: list[SegmentFile], seq: int) -> list[SegmentFile]:
     return [file for file, following in pairwise(files) if following.first > seq + 1] + files[-1:]
 
 
-def segments_from(folder: Path, seq: int) -> Iterator[Contents]:
+def segments_from(folder: Path, seq: int) -> Iterator[SegmentContents]:
     """The segments that may hold a record after `seq`, also while somebody packs them."""
     for file in _needed(segments(folder), seq):
         try:
@@ -155,7 +155,7 @@ def _drop_unfinished(file: SegmentFile, files: list[SegmentFile]) -> None:
         sync_folder(file.path.parent)
 
 
-def _mend(contents: Contents, newest: bool) -> bool:
+def _mend(contents: SegmentContents, newest: bool) -> bool:
     """Cut what was not finished off the newest segment; whether nothing that was sent is missing.
 
     A record that a killed process began was never acted on, so nothing is lost by it. After a loss of power the last
@@ -176,7 +176,7 @@ def _mend(contents: Contents, newest: bool) -> bool:
     return not other_boot
 
 
-def damage(contents: Contents) -> JournalDamaged:
+def damage(contents: SegmentContents) -> JournalDamaged:
     """What to say of a segment that is damaged."""
     place = f"{contents.path}: the record at byte {contents.intact:,} is damaged"
     return JournalDamaged(f"{place}, so the rates in force are not known; {COLD}")

@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from penstock.live.core import Settings, State
+from penstock.live.core import ControllerSettings, ControllerState
 from penstock.live.core.decide import Decider
-from penstock.live.core.records import Decision
+from penstock.live.core.records import RatesDecided
 from penstock.live.journal.errors import JournalError
 from penstock.live.journal.folder import segments, snapshots
-from penstock.live.journal.reader import Entry, Recovered, damage, entries, newest_snapshot, segments_from
-from penstock.live.journal.segment import Contents, Header, load_snapshot
+from penstock.live.journal.reader import JournalEntry, Recovered, damage, entries, newest_snapshot, segments_from
+from penstock.live.journal.segment import Header, SegmentContents, load_snapshot
 from penstock.live.journal.versions import core_code, policy_code
 from penstock.policies.sharing import find
 
@@ -33,8 +33,8 @@ class Difference:
 
     seq: int
     time: float
-    recorded: Decision
-    again: Decision
+    recorded: RatesDecided
+    again: RatesDecided
     codes: dict[str, tuple[str, str]]  # then and now
 
     def __str__(self) -> str:
@@ -87,11 +87,11 @@ class _Run:
 
     def __init__(self, folder: Path, header: Header) -> None:
         try:
-            settings = msgspec.convert(header.settings, Settings)
+            settings = msgspec.convert(header.settings, ControllerSettings)
         except msgspec.ValidationError as error:
             raise JournalError(f"{folder}: the settings in the journal cannot be read ({error})") from None
         recovered = _state_before(folder, settings, header.first)
-        self.state, self.seq, self.header = recovered.state or State(settings), recovered.last_seq, header
+        self.state, self.seq, self.header = recovered.state or ControllerState(settings), recovered.last_seq, header
         self._decider: Decider | None = None
         self._sharing = ""
 
@@ -99,9 +99,9 @@ class _Run:
         """Go on with another segment."""
         self.header = header
 
-    def take(self, entry: Entry, found: Replayed) -> None:
+    def take(self, entry: JournalEntry, found: Replayed) -> None:
         """One record: compare it if it is a decision, then follow it."""
-        if isinstance(entry.record, Decision):
+        if isinstance(entry.record, RatesDecided):
             self.state.now = max(self.state.now, entry.time - self.state.origin)
             again = self._policy().decide(self.state).decision
             found.decisions += 1
@@ -126,7 +126,7 @@ class _Run:
         return {"policy": (then, policy_code(policy)), "core": (self.header.core_code, core_code())}
 
 
-def _from_known_state(folder: Path) -> Iterator[Contents]:
+def _from_known_state(folder: Path) -> Iterator[SegmentContents]:
     """The segments from the first one on before which the state is known."""
     files = segments(folder)
     if not files:
@@ -142,7 +142,7 @@ def _from_known_state(folder: Path) -> Iterator[Contents]:
     yield from segments_from(folder, known[0])
 
 
-def _state_before(folder: Path, settings: Settings, first: int) -> Recovered:
+def _state_before(folder: Path, settings: ControllerSettings, first: int) -> Recovered:
     """The state before a record, as a start at that moment would have found it."""
     moment, state = newest_snapshot(folder, settings, first - 1)
     seq, time = (moment.seq, moment.time) if moment else (0, 0.0)
@@ -151,13 +151,13 @@ def _state_before(folder: Path, settings: Settings, first: int) -> Recovered:
             break
         for entry in entries(contents):
             if seq < entry.seq < first:
-                state = state or State(settings)
+                state = state or ControllerState(settings)
                 state.apply(entry.time, entry.record)
                 seq, time = entry.seq, entry.time
     return Recovered(state, 0, False, seq, time, None)
 
 
-def _described(recorded: Decision, again: Decision) -> str:
+def _described(recorded: RatesDecided, again: RatesDecided) -> str:
     """What differs, in words."""
     if recorded.policy != again.policy:
         return f"the decision was {recorded.policy}'s and is {again.policy}'s now"
@@ -166,10 +166,10 @@ def _described(recorded: Decision, again: Decision) -> str:
     return f"{recorded.policy} gives {_rates(again)} and gave {_rates(recorded)}"
 
 
-def _rates(decision: Decision) -> str:
+def _rates(decision: RatesDecided) -> str:
     shown = [f"{rate:g} to {app}" for app, *_, rate in decision.rates[:3]]
     return (", ".join(shown) or "no change") + (" …" if len(decision.rates) > 3 else "")
 
 
-def _fields(decision: Decision) -> dict[str, Any]:
+def _fields(decision: RatesDecided) -> dict[str, Any]:
     return {name: getattr(decision, name) for name in decision.__struct_fields__}

@@ -55,7 +55,7 @@ class SnapshotHeader(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Contents:
+class SegmentContents:
     """What a segment holds, as far as it is intact."""
 
     path: Path
@@ -81,7 +81,7 @@ def opening(header: Header) -> bytes:
     return MAGIC + _NUMBER.pack(VERSION) + pack(msgspec.msgpack.encode(header))
 
 
-def load(path: Path) -> Contents | None:
+def load(path: Path) -> SegmentContents | None:
     """A segment; None if its opening was never finished."""
     data = _bytes_of(path)
     start = _check_opening(path, data, MAGIC)
@@ -96,7 +96,7 @@ def load(path: Path) -> Contents | None:
         header = msgspec.msgpack.decode(records[0], type=Header)
     except msgspec.DecodeError as error:
         raise JournalDamaged(f"{path}: its header is damaged ({error}); {COLD}") from None
-    return Contents(path, header, records[1:], intact, len(data), damaged)
+    return SegmentContents(path, header, records[1:], intact, len(data), damaged)
 
 
 def snapshot_bytes(header: SnapshotHeader, state: bytes) -> bytes:

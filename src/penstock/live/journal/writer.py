@@ -32,7 +32,7 @@ MOST_WAITING = 64 << 20  # bytes of records that wait for the disk
 Told = Callable[[str], None]
 
 
-class Journal:
+class JournalWriter:
     """Writes records, in the folder that its caller has locked.
 
     `header` describes this start; `last_seq` is the last record before it. `on_synced` is called from another thread

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from penstock.live.loadtest.transports import Link
+from penstock.live.loadtest.transports import ClientConnection
 from penstock.wire import messages as wire
 from penstock.wire.messages import (
     Ack,
@@ -63,7 +63,7 @@ class Client:
 
     def __init__(self, crowd: Crowd, job: str, token: Token | None = None) -> None:
         self._crowd, self.job, self._token = crowd, job, token
-        self._link: Link | None = None
+        self._link: ClientConnection | None = None
         self._said_hello = self._welcome = False  # before that nothing but the handshake may be said
         self.app = self.op = self.epoch = self.rev = self.hb = 0
         self.posted: float | None = None  # when, while the answer to a Post is awaited
@@ -78,7 +78,7 @@ class Client:
     def dial(self) -> None:
         """Connect, and say hello; OSError if nobody listens."""
         self.hang_up()
-        self._link, self._frames = Link(self._crowd.way), Frames(wire.MOST_FROM_CONTROLLER)
+        self._link, self._frames = ClientConnection(self._crowd.way), Frames(wire.MOST_FROM_CONTROLLER)
         self._said_hello = self._welcome = False
         self._crowd.loop.add_reader(self._link.fileno(), self._ready)
         self._greet()

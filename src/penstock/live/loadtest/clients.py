@@ -11,7 +11,7 @@ from functools import partial
 
 from penstock.live.loadtest.client import Client
 from penstock.live.loadtest.errors import LoadTestFailed
-from penstock.live.loadtest.transports import KID, Way
+from penstock.live.loadtest.transports import KID, Transport
 from penstock.wire import messages as wire
 from penstock.wire.tokens import Claims, Token, make_token
 
@@ -24,7 +24,7 @@ _LOOK = 0.005  # seconds between looks at who is to beat
 class Crowd:
     """All clients of a load test."""
 
-    def __init__(self, way: Way, count: int, name: str) -> None:
+    def __init__(self, way: Transport, count: int, name: str) -> None:
         self.way = way
         self.loop = asyncio.get_running_loop()
         jobs = [f"{name}-{number}" for number in range(count)]

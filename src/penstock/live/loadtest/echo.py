@@ -13,7 +13,7 @@ from pathlib import Path
 
 from penstock.live.loadtest.loops import run
 from penstock.live.loadtest.processes import Child, cpu_seconds
-from penstock.live.loadtest.transports import HOST, Link, Way
+from penstock.live.loadtest.transports import HOST, ClientConnection, Transport
 from penstock.wire.messages import Post, frame
 
 _WORD = frame(Post(2, 1000, 1000, 1e15))
@@ -31,7 +31,7 @@ class Echo(asyncio.Protocol):
         self._transport.write(data)  # type: ignore[attr-defined]
 
 
-async def echo_cost(way: Way, folder: Path, clients: int, rate: float, seconds: float) -> float:
+async def echo_cost(way: Transport, folder: Path, clients: int, rate: float, seconds: float) -> float:
     """Processor seconds of an echo server for each word, with so many clients that say `rate` words a second.
 
     They reach it as they reach the controller.
@@ -53,7 +53,7 @@ async def echo_cost(way: Way, folder: Path, clients: int, rate: float, seconds: 
                 link.close()
 
 
-async def _stream(links: list[Link], rate: float, seconds: float) -> int:
+async def _stream(links: list[ClientConnection], rate: float, seconds: float) -> int:
     began, sent = time.perf_counter(), 0
     while (passed := time.perf_counter() - began) < seconds:
         while sent < passed * rate:
@@ -63,8 +63,8 @@ async def _stream(links: list[Link], rate: float, seconds: float) -> int:
     return sent
 
 
-async def _connected(way: Way) -> Link:
-    link = Link(way)
+async def _connected(way: Transport) -> ClientConnection:
+    link = ClientConnection(way)
     while not link.agreed():
         await asyncio.sleep(0)  # the clients of the controller have to beat meanwhile
     return link
@@ -76,13 +76,13 @@ async def _serve(transport: str, place: str, folder: str) -> None:
     if transport == "unix":
         server = await loop.create_unix_server(Echo, place, backlog=4096)
     else:
-        way = Way(transport, port=int(place), papers=Path(folder))
+        way = Transport(transport, port=int(place), papers=Path(folder))
         server = await loop.create_server(Echo, HOST, way.port, backlog=4096, ssl=_tls(way))
     print("ready", flush=True)
     await server.serve_forever()
 
 
-def _tls(way: Way) -> ssl.SSLContext | None:
+def _tls(way: Transport) -> ssl.SSLContext | None:
     if way.transport != "tcp":
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -29,7 +29,7 @@ from penstock.live.loadtest.echo import echo_cost
 from penstock.live.loadtest.errors import LoadTestFailed
 from penstock.live.loadtest.loops import run
 from penstock.live.loadtest.processes import Child, controller, cpu_seconds, memory, way_in
-from penstock.live.loadtest.transports import TRANSPORTS, Way
+from penstock.live.loadtest.transports import TRANSPORTS, Transport
 
 MOST_EACH = 20.0  # words a second of one client, well below what a controller hears from one
 ECHO_SECONDS = 5.0  # at most
@@ -90,7 +90,7 @@ def load_test(load: Load, place: Place | None = None, say: Callable[[str], None]
         if place is not None:
             with Line(place) as line:
                 pid = int(line.ask("server")["pid"])
-            return run(_measure(load, folder, Way("unix", place.path), pid, None, say))
+            return run(_measure(load, folder, Transport("unix", place.path), pid, None, say))
         say("starting a controller")
         way = way_in(folder, load.transport)
         with controller(folder, load.clients, way) as child:
@@ -133,7 +133,7 @@ def _allow_files(load: Load) -> None:
 
 
 async def _measure(
-    load: Load, folder: Path, way: Way, pid: int, child: Child | None, say: Callable[[str], None]
+    load: Load, folder: Path, way: Transport, pid: int, child: Child | None, say: Callable[[str], None]
 ) -> Figures:
     crowd = Crowd(way, load.clients, f"loadtest-{os.getpid()}")
     gc.disable()  # pauses of this process would count as the controller's

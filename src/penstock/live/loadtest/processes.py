@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from penstock.live.loadtest.errors import LoadTestFailed
-from penstock.live.loadtest.transports import HOST, KID, Way, free_port
+from penstock.live.loadtest.transports import HOST, KID, Transport, free_port
 
 PATIENCE = 120.0  # seconds to be let in: where that takes long, the test says how long
 _CPU_CLOCK = 2  # of all threads together, in the number that the kernel gives to the clock of a process
@@ -68,16 +68,16 @@ class Child:
             self._process = None
 
 
-def way_in(folder: Path, transport: str) -> Way:
+def way_in(folder: Path, transport: str) -> Transport:
     """How clients reach the controller of a folder, with all the papers that it takes."""
     if transport == "unix":
-        return Way(transport, str(_socket_in(folder)))
-    way = Way(transport, port=free_port(), papers=folder, key=os.urandom(32).hex().encode())
+        return Transport(transport, str(_socket_in(folder)))
+    way = Transport(transport, port=free_port(), papers=folder, key=os.urandom(32).hex().encode())
     way.make_papers()
     return way
 
 
-def controller(folder: Path, clients: int, way: Way) -> Child:
+def controller(folder: Path, clients: int, way: Transport) -> Child:
     """A controller of its own, with room for so many clients."""
     config: dict[str, Any] = {
         "capacity": "1 TB/s",
@@ -94,7 +94,7 @@ def controller(folder: Path, clients: int, way: Way) -> Child:
     return Child("penstock", "serve", "--json", "--config", str(file))
 
 
-def _tcp(folder: Path, way: Way) -> dict[str, Any]:
+def _tcp(folder: Path, way: Transport) -> dict[str, Any]:
     """What the configuration says about clients that come over TCP."""
     key = folder / "site.key"
     key.touch(0o600)

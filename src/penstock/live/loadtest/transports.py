@@ -23,7 +23,7 @@ _PORTS = range(20_000, 30_000)  # connections get theirs from 32768 on
 
 
 @dataclass(frozen=True)
-class Way:
+class Transport:
     """Where a server listens, and what is needed to be let in."""
 
     transport: str
@@ -57,7 +57,7 @@ class Way:
         context.load_verify_locations(self.certificate)
         return context
 
-    def for_another(self, path: Path) -> Way:
+    def for_another(self, path: Path) -> Transport:
         """The same way to another server."""
         return replace(self, path=str(path)) if self.path else replace(self, port=free_port())
 
@@ -88,12 +88,12 @@ def free_port() -> int:
     raise LoadTestFailed(f"no port from {_PORTS.start} to {_PORTS.stop - 1} is free")
 
 
-class Link:
+class ClientConnection:
     """One connection. To make it may take a moment if the server is busy; from then on nothing waits."""
 
     __slots__ = ("_agreed", "_link")
 
-    def __init__(self, way: Way) -> None:
+    def __init__(self, way: Transport) -> None:
         self._link = socket.socket(socket.AF_UNIX if way.path else socket.AF_INET, socket.SOCK_STREAM)
         try:
             self._link.settimeout(CONNECT_LIMIT)

@@ -24,7 +24,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from penstock.errors import InvalidScenario
 from penstock.files import reading
-from penstock.live.core import Resource, Settings
+from penstock.live.core import ControllerSettings, Resource
 from penstock.live.journal import Retention
 from penstock.live.server.errors import InvalidConfig
 from penstock.live.server.log import LEVELS
@@ -168,7 +168,7 @@ class LogConfig(Record):
     level: Level = "info"
 
 
-class Config(Record):
+class ServerConfig(Record):
     """All that a controller is told."""
 
     capacity: BytesPerSecond | None = None
@@ -200,7 +200,7 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        reject("Config", self._problems())
+        reject("ServerConfig", self._problems())
         return self
 
     def _problems(self) -> Iterator[tuple[Place, object, str]]:
@@ -225,7 +225,7 @@ class Config(Record):
         if self.tcp and not self.tcp.client_ca and not {"munge", "hmac"} & set(self.auth):
             yield ("auth",), self.auth, "is only peer, which nobody can show over TCP; add munge or hmac"
 
-    def settings(self) -> Settings:
+    def settings(self) -> ControllerSettings:
         """What the core is told of it."""
         given = [(each.name, each.capacity, each.target, each.direction) for each in self.resources]
         resources = tuple(Resource(*each) for each in given or [("all", self.capacity or 0.0, None, None)])
@@ -244,7 +244,7 @@ class Config(Record):
             "jobs_per_user",
             "reserve",
         )
-        return Settings(resources=resources, **nodes, **{name: getattr(self, name) for name in names})
+        return ControllerSettings(resources=resources, **nodes, **{name: getattr(self, name) for name in names})
 
     def socket_path(self) -> Path:
         """Where clients of this host connect: as told, or where they look by themselves."""
@@ -280,7 +280,7 @@ def default_folder(variable: str, otherwise: str) -> Path:
     return Path(folder) / "penstock.sock" if folder and os.geteuid() != 0 else Path(otherwise) / "penstock.sock"
 
 
-def load_config(path: str | os.PathLike[str]) -> Config:
+def load_config(path: str | os.PathLike[str]) -> ServerConfig:
     """The configuration in a YAML file."""
     file = Path(path)
     with reading(file, InvalidConfig):
@@ -294,14 +294,14 @@ def load_config(path: str | os.PathLike[str]) -> Config:
 
     try:
         document: Any = yaml_text.parse(text, str(file))
-        return Config.checked({} if document is None else document, locate)
+        return ServerConfig.checked({} if document is None else document, locate)
     except InvalidScenario as error:
         raise InvalidConfig(str(error)) from None
 
 
-def make_config(**given: Any) -> Config:
+def make_config(**given: Any) -> ServerConfig:
     """The configuration of a command line."""
     try:
-        return Config.checked(given, lambda _: "the options")
+        return ServerConfig.checked(given, lambda _: "the options")
     except InvalidScenario as error:
         raise InvalidConfig(str(error)) from None

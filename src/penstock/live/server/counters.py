@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass
-class Meter:
+class Counters:
     """What happened since the start."""
 
     began: float = field(default_factory=time.monotonic)

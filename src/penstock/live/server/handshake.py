@@ -101,7 +101,7 @@ class Refuse:
 Step = Say | Decode | Admit | Refuse
 
 
-class Handshake:
+class ServerHandshake:
     """One attempt to be let in."""
 
     def __init__(self, house: House, peer: Peer) -> None:

@@ -19,7 +19,7 @@ from penstock.live.server.errors import CannotServe
 LEVELS = ("debug", "info", "warning", "error")
 
 
-class Log:
+class LogWriter:
     """Writes lines to a file, or to standard error."""
 
     def __init__(self, path: Path | None = None, level: str = "info") -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from penstock.live.core.events import Identity
-from penstock.live.server.handshake import Admit, Decode, Handshake, Peer, Refuse, Say, Step
+from penstock.live.server.handshake import Admit, Decode, Peer, Refuse, Say, ServerHandshake, Step
 from penstock.live.server.munge import MungeError
 from penstock.live.server.quotas import CROWD_PASSES, Allowance
 from penstock.wire import messages as wire
@@ -89,7 +89,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             refused = self.knock(peer_of(transport, self._door), transport)
         self._transport.set_write_buffer_limits(high=HIGH_WATER)
-        self._handshake = Handshake(self._shell.house, self.peer)
+        self._handshake = ServerHandshake(self._shell.house, self.peer)
         if refused is not None:
             self._refuse(refused)
         elif self._closing:  # it was sent away while it was about to come in

@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from penstock.live.core import Core
-from penstock.live.journal import Journal, Lock, Recovered, boot_id, raise_epoch, recover
+from penstock.live.journal import JournalWriter, Lock, Recovered, boot_id, raise_epoch, recover
 from penstock.live.journal.segment import Header
 from penstock.live.journal.versions import core_code, policy_code
-from penstock.live.server.config import Config
+from penstock.live.server.config import ServerConfig
 from penstock.live.server.errors import CannotServe
 from penstock.live.server.handshake import House
 from penstock.live.server.listeners import BACKLOG, tcp_socket, tls_context, unix_doors
-from penstock.live.server.log import Log
+from penstock.live.server.log import LogWriter
 from penstock.live.server.metrics import Metrics
 from penstock.live.server.munge import Munge
 from penstock.live.server.protocol import Connection, Door
@@ -45,7 +45,7 @@ FLUSH = 0.5  # seconds that a stop waits for what is on its way
 
 
 def serve(
-    config: Config, *, grace: bool = False, epoch: int = 0, ready: Callable[[str], None] = lambda address: None
+    config: ServerConfig, *, grace: bool = False, epoch: int = 0, ready: Callable[[str], None] = lambda address: None
 ) -> int:
     """Run a controller until it is told to stop; the exit code. `ready` is called once it listens.
 
@@ -67,9 +67,9 @@ def _runner() -> Callable[[Any], int]:
     return run
 
 
-async def _serve(config: Config, grace: bool, epoch: int, ready: Callable[[str], None]) -> int:
+async def _serve(config: ServerConfig, grace: bool, epoch: int, ready: Callable[[str], None]) -> int:
     with ExitStack() as stack:
-        log = Log(Path(config.log.file) if config.log.file else None, config.log.level)
+        log = LogWriter(Path(config.log.file) if config.log.file else None, config.log.level)
         stack.callback(log.close)
         controller = _Controller(config, log, stack)
         shell = controller.open(grace, epoch)
@@ -79,7 +79,7 @@ async def _serve(config: Config, grace: bool, epoch: int, ready: Callable[[str],
 class _Controller:
     """All that a controller holds while it runs; `stack` gives it back in the opposite order."""
 
-    def __init__(self, config: Config, log: Log, stack: ExitStack) -> None:
+    def __init__(self, config: ServerConfig, log: LogWriter, stack: ExitStack) -> None:
         self._config, self._log, self._stack = config, log, stack
         self._loop = asyncio.get_running_loop()
         self._end: asyncio.Future[int] = self._loop.create_future()
@@ -112,7 +112,7 @@ class _Controller:
         clock = _clock(found)
         core = Core(settings, self._policy, epoch=epoch, boot=clock(), state=found.state, warm=found.warm)
         header = _header(config, self._policy, found, epoch, clock)
-        pen = Journal(self._folder, header, config.retention(), self._on_synced, self._on_trouble, found.saved)
+        pen = JournalWriter(self._folder, header, config.retention(), self._on_synced, self._on_trouble, found.saved)
         self._stack.callback(pen.close)
         self._log.info(
             "started", epoch=epoch, warm=found.warm, records=found.last_seq, sharing=self._policy.label,
@@ -218,7 +218,7 @@ def _clock(found: Recovered) -> Clock:
     return Clock(found.last_time - Clock()())
 
 
-def _header(config: Config, policy: Sharing, found: Recovered, epoch: int, clock: Clock) -> Header:
+def _header(config: ServerConfig, policy: Sharing, found: Recovered, epoch: int, clock: Clock) -> Header:
     now = clock()
     return Header(
         epoch=epoch,

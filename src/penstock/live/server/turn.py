@@ -28,19 +28,19 @@ from penstock.live.core.events import (
     Frame,
     Identity,
     Input,
-    Journal,
     Output,
     ProcessDead,
     Send,
     Tick,
     WakeAt,
+    WriteRecords,
 )
 from penstock.live.core.members import Stage
 from penstock.live.core.state import PAUSED
-from penstock.live.journal import Journal as Pen
-from penstock.live.server.counters import Meter
+from penstock.live.journal import JournalWriter as Pen
+from penstock.live.server.counters import Counters
 from penstock.live.server.handshake import Admit, House, Refuse
-from penstock.live.server.log import Log
+from penstock.live.server.log import LogWriter
 from penstock.live.server.munge import Munge
 from penstock.live.server.protocol import Connection
 from penstock.live.server.quotas import Allowance, Doorman, Quotas
@@ -86,7 +86,7 @@ class Shell:
         pen: Pen,
         house: House,
         quotas: Quotas,
-        log: Log,
+        log: LogWriter,
         loop: asyncio.AbstractEventLoop,
         clock: Callable[[], float] | None = None,
         munge: Munge | None = None,
@@ -98,7 +98,7 @@ class Shell:
         self.clock = clock or Clock()
         self.munge = munge or Munge()
         self.doorman: Doorman[Connection] = Doorman(quotas, frozenset({0, house.own_uid}))
-        self.meter = Meter()
+        self.counters = Counters()
         self.connections: dict[int, Connection] = {}
         self.on_end: Callable[[int], None] = lambda code: None
         self._sync, self._warnings = sync, warnings
@@ -136,13 +136,13 @@ class Shell:
         """Somebody was let in."""
         assert connection.session is not None
         self.connections[connection.session] = connection
-        self.meter.admitted += 1
+        self.counters.admitted += 1
         self._put(Connected(connection.session, admit.identity, admit.epoch_seen))
         self._audit("connected", connection, agent=admit.agent)
 
     def refused(self, connection: Connection, refuse: Refuse) -> None:
         """Somebody was not let in, or is sent away."""
-        self.meter.refused += 1
+        self.counters.refused += 1
         error = refuse.error
         if self._complaints.wait(self.loop.time()) > 0.0:
             self._unsaid += 1
@@ -155,7 +155,7 @@ class Shell:
 
     def heard(self, connection: Connection, message: FromClient) -> None:
         """Somebody who was let in says something."""
-        self.meter.frames += 1
+        self.counters.frames += 1
         assert connection.session is not None and connection.identity is not None
         if getattr(message, "epoch", 0) > self.house.epoch and not connection.identity.trusted:
             connection.refuse(self._newer_epoch(connection, message.epoch))  # type: ignore[union-attr]
@@ -237,7 +237,7 @@ class Shell:
         now = self.clock()
         outputs = self.core.step(now, inputs)
         self._record(now, outputs)
-        self.meter.turned(len(inputs), clocks.perf_counter() - began)
+        self.counters.turned(len(inputs), clocks.perf_counter() - began)
         if self._mark.there and self.pen.problem is None:
             self._written_after_all()
         if self.core.state.failures > self._failures:
@@ -257,9 +257,9 @@ class Shell:
             self.log.error("policy", problem=self.core.state.last_failure, failures=self._failures)
 
     def _record(self, now: float, outputs: list[Output]) -> None:
-        records = [output.record for output in outputs if isinstance(output, Journal)]
+        records = [output.record for output in outputs if isinstance(output, WriteRecords)]
         seq = self.pen.write(now, records) if records else self.pen.seq
-        self.meter.records += len(records)
+        self.counters.records += len(records)
         if self.pen.problem is not None and self._trouble_since is None:
             self._in_trouble(now)
         if self._sync and self._trouble_since is None and (seq > self.pen.synced or self._unsynced):
@@ -297,11 +297,11 @@ class Shell:
         if isinstance(message, Rate):
             if self._silent:
                 return
-            self.meter.rates += 1
+            self.counters.rates += 1
             if self._trouble_since is not None and not (message.flags & (FREE | MONITOR) and self._mark.make()):
                 message = _not_raised(message, connection.rate)
         elif isinstance(message, Error):
-            self.meter.errors += 1
+            self.counters.errors += 1
         elif isinstance(message, Registered):
             connection.member = (message.app, message.member)
         connection.send(message)
@@ -402,7 +402,7 @@ class Shell:
             "unauthenticated": self.doorman.unauthenticated,
             "journal": {"seq": self.pen.seq, "synced": self.pen.synced, "problem": self.pen.problem},
             "warnings": [*self._warnings, *([f"journal: {self.pen.problem}"] if self.pen.problem else [])],
-            **self.meter.figures(),
+            **self.counters.figures(),
         }
 
     def all_figures(self) -> dict[str, Any]:

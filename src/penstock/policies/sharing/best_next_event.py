@@ -37,7 +37,7 @@ _MOST_LOOKS = 200
 _SOUND = 1e-3
 
 
-class Curve(NamedTuple):
+class YieldCurve(NamedTuple):
     """y(u) = (n0 + n1·u) / (d0 + d1·u), with a positive denominator for u > 0."""
 
     n0: float
@@ -46,43 +46,43 @@ class Curve(NamedTuple):
     d1: float
 
 
-_C = types.NamedUniTuple(types.float64, 4, Curve)
+_C = types.NamedUniTuple(types.float64, 4, YieldCurve)
 
 
-class Bounds(NamedTuple):
+class EventLimits(NamedTuple):
     """What limits any event that is as good as the best so far."""
 
     few: int  # the first so many of `view.rows` are those who can be the lowest then
     lowest: int  # who would be the lowest at u if all were done
     u: float  # of the best so far
     level: float  # its minimum yield
-    rest: Curve  # what those have in common who need bandwidth for that level, if it is all for them
+    rest: YieldCurve  # what those have in common who need bandwidth for that level, if it is all for them
 
 
-_B = types.NamedTuple([types.int64, types.int64, types.float64, types.float64, _C], Bounds)
+_B = types.NamedTuple([types.int64, types.int64, types.float64, types.float64, _C], EventLimits)
 
 
 @inlined
-def _height(curve: Curve, u: float) -> float:
+def _height(curve: YieldCurve, u: float) -> float:
     return (curve.n0 + curve.n1 * u) / (curve.d0 + curve.d1 * u)
 
 
 @inlined
-def _rises(curve: Curve) -> bool:
+def _rises(curve: YieldCurve) -> bool:
     # A constant counts as falling: among equally good events the earliest wins.
     gain, loss = curve.n1 * curve.d0, curve.n0 * curve.d1
     return gain > loss + 1e-13 * abs(loss)
 
 
 @inlined
-def _done_at(view: View, row: int) -> Curve:
+def _done_at(view: View, row: int) -> YieldCurve:
     """The yield of an application whose transfer ends just then."""
     full = view.progress[row] + view.remaining[row] / view.limit[row]
-    return Curve(full, 0.0, view.now - view.release[row], 1.0)
+    return YieldCurve(full, 0.0, view.now - view.release[row], 1.0)
 
 
 @kernel(_C(VIEW, types.int64, types.int64, types.float64))
-def _lowest_at_most(view: View, few: int, k: int, u: float) -> Curve:
+def _lowest_at_most(view: View, few: int, k: int, u: float) -> YieldCurve:
     """Of all applications at the most they can reach by u, with `k` completing then, the lowest."""
     lowest, worst, full = np.inf, 0, False
     for place in range(few):
@@ -93,12 +93,12 @@ def _lowest_at_most(view: View, few: int, k: int, u: float) -> Curve:
         if reach < lowest:
             lowest, worst, full = reach, row, not ends
     if full:
-        return Curve(view.progress[worst], 1.0, view.now - view.release[worst], 1.0)
+        return YieldCurve(view.progress[worst], 1.0, view.now - view.release[worst], 1.0)
     return _done_at(view, worst)
 
 
 @kernel(_C(VIEW, types.int64, types.int64, types.float64, types.float64))
-def _sharing_below(view: View, few: int, k: int, u: float, level: float) -> Curve:
+def _sharing_below(view: View, few: int, k: int, u: float, level: float) -> YieldCurve:
     """The common yield if what `k` leaves is shared by those who would lie below `level` at u without any."""
     bandwidth, credit, ages = 0.0, 0.0, 0.0
     for place in range(few):
@@ -109,11 +109,11 @@ def _sharing_below(view: View, few: int, k: int, u: float, level: float) -> Curv
             credit += view.limit[row] * view.progress[row]
             ages += view.limit[row] * age
     spent = view.remaining[k] if k >= 0 else 0.0
-    return Curve(credit - spent, view.capacity, ages, bandwidth)
+    return YieldCurve(credit - spent, view.capacity, ages, bandwidth)
 
 
 @kernel(_C(VIEW, types.int64, types.int64, types.float64))
-def _binding(view: View, few: int, k: int, u: float) -> Curve:
+def _binding(view: View, few: int, k: int, u: float) -> YieldCurve:
     """The curve that limits the minimum yield when the next event is at u, `k` completing then."""
     curve = _lowest_at_most(view, few, k, u)
     level = _height(curve, u)
@@ -126,7 +126,7 @@ def _binding(view: View, few: int, k: int, u: float) -> Curve:
 
 
 @kernel(types.float64(_C, _C, types.float64, types.float64))
-def _crossing(rising: Curve, falling: Curve, low: float, high: float) -> float:
+def _crossing(rising: YieldCurve, falling: YieldCurve, low: float, high: float) -> float:
     """Where the two meet between `low` (rising below falling) and `high`; `high` if they do not."""
     a = rising.n1 * falling.d1 - falling.n1 * rising.d1
     b = rising.n1 * falling.d0 + rising.n0 * falling.d1 - falling.n1 * rising.d0 - falling.n0 * rising.d1
@@ -205,14 +205,14 @@ def _lowest_when_done(view: View, u: float) -> int:
 
 
 @kernel(_B(VIEW, types.float64, types.float64))
-def _bounds(view: View, best: float, u: float) -> Bounds:
+def _bounds(view: View, best: float, u: float) -> EventLimits:
     """What follows from an event at u with this minimum yield for all others."""
     few = _pick_lowest(view, best * (1.0 - _TIE))
-    return Bounds(few, _lowest_when_done(view, u), u, best, _sharing_below(view, few, _NOBODY, u, best))
+    return EventLimits(few, _lowest_when_done(view, u), u, best, _sharing_below(view, few, _NOBODY, u, best))
 
 
 @kernel(types.float64(_C, _C, types.float64, types.float64))
-def _peak(rising: Curve, falling: Curve, low: float, high: float) -> float:
+def _peak(rising: YieldCurve, falling: YieldCurve, low: float, high: float) -> float:
     """The highest point under both curves between `low` and `high`."""
     if _height(rising, low) >= _height(falling, low):
         return _height(falling, low)
@@ -220,7 +220,7 @@ def _peak(rising: Curve, falling: Curve, low: float, high: float) -> float:
 
 
 @kernel(types.float64(VIEW, _B, types.int64))
-def _at_most(view: View, bounds: Bounds, k: int) -> float:
+def _at_most(view: View, bounds: EventLimits, k: int) -> float:
     """A minimum yield that no event exceeds that is the completion of `k`."""
     low, high = view.remaining[k] / view.limit[k], view.end - view.now
     done, other = _done_at(view, k), _done_at(view, bounds.lowest)
@@ -232,7 +232,7 @@ def _at_most(view: View, bounds: Bounds, k: int) -> float:
         bandwidth -= view.limit[k]
     # What is left of a sum without its largest part is rounding noise.
     sound = credit >= _SOUND * rest.n0 and ages >= _SOUND * rest.d0 and bandwidth > _SOUND * rest.d1
-    without = Curve(credit - view.remaining[k], view.capacity, ages, bandwidth)
+    without = YieldCurve(credit - view.remaining[k], view.capacity, ages, bandwidth)
     if low <= high and sound and _rises(without):
         return min(_peak(without, done, low, high), _peak(without, other, low, high))
     return min(_height(done, low), _height(other, low))
@@ -301,7 +301,7 @@ def best_next_event(view: View, rates: Floats) -> None:
         best = coarse(_height(_binding(view, rates.size, _NOBODY, best_u), best_u))
     # Whoever is the lowest even if it is served in full comes first: it is often the one, and then bounds are tight.
     first = _lowest_when_done(view, 0.0)
-    bounds = Bounds(rates.size, first, 0.0, np.inf, _sharing_below(view, rates.size, _NOBODY, 0.0, np.inf))
+    bounds = EventLimits(rates.size, first, 0.0, np.inf, _sharing_below(view, rates.size, _NOBODY, 0.0, np.inf))
     for turn in range(-1, rates.size):
         k = first if turn < 0 else turn
         if _at_most(view, bounds, k) < best * (1.0 - _TIE):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.studies.buffers import Buffered
-    from penstock.studies.buffers.sweep import Comparison, Point, Sweep
+    from penstock.studies.buffers.sweep import CapacityPoint, Comparison, Sweep
     from penstock.studies.sizing.traffic import Traffic
 
 _MOST_ROWS = 40  # applications
@@ -55,7 +55,7 @@ def slowest(stretch: Sequence[float], most: int) -> list[int]:
 
 def run_lines(run: Buffered, size: float, traffic: Traffic) -> list[str]:
     """How much of the smallest buffer that is, how the applications fared, and what to do."""
-    return [*_cut_line(run), _part_line(run, size, traffic), _fared_line(run), *_advice(run, size, traffic)]
+    return [*_cut_line(run), _part_line(run, size, traffic), _fared_line(run), *_recommendation(run, size, traffic)]
 
 
 def _cut_line(run: Buffered) -> list[str]:
@@ -93,14 +93,14 @@ def _fared_line(run: Buffered) -> str:
     )
 
 
-def _bound_words(run: Buffered | Point) -> str:
+def _bound_words(run: Buffered | CapacityPoint) -> str:
     return (
         f"Under no strategy is the largest below {fixed(run.bound_max_stretch, _DIGITS)}, "
         f"nor the mean below {fixed(run.bound_mean_stretch, _DIGITS)}."
     )
 
 
-def _advice(run: Buffered, size: float, traffic: Traffic) -> list[str]:
+def _recommendation(run: Buffered, size: float, traffic: Traffic) -> list[str]:
     if run.max_stretch <= _NOBODY:
         return []
     if run.peak > run.capacity * (1.0 + _SETTLED):
@@ -179,13 +179,13 @@ def sweep_table(sweep: Sweep, traffic: Traffic) -> Table:
     return table
 
 
-def _alone(point: Point) -> list[str]:
+def _alone(point: CapacityPoint) -> list[str]:
     run = point.runs[0]
     values = run.max_stretch, point.bound_max_stretch, run.mean_stretch, point.bound_mean_stretch
     return [fixed(value) for value in values]
 
 
-def _each(point: Point) -> list[Text]:
+def _each(point: CapacityPoint) -> list[Text]:
     least = point.best.max_stretch * (1.0 + _SETTLED)
     differ = any(run.max_stretch > least for run in point.runs)
     cells = [Text(fixed(r.max_stretch), style=_BEST if differ and r.max_stretch <= least else "") for r in point.runs]
@@ -219,7 +219,7 @@ def sweep_lines(sweep: Sweep, traffic: Traffic) -> list[str]:
     return lines
 
 
-def nearly_enough(sweep: Sweep) -> Point | None:
+def nearly_enough(sweep: Sweep) -> CapacityPoint | None:
     """The smallest capacity from which on the best strategy holds nobody up by more than a hundredth."""
     found = None
     for point in reversed(sweep.points):

@@ -29,7 +29,7 @@ MARGIN = 0.08  # of the axes, around what is shown
 REACH = 1.0  # how far beyond the outermost means intervals are followed, times the distance between those
 
 
-class Point(NamedTuple):
+class PlanPoint(NamedTuple):
     """A plan: its number, and its mean and interval in both metrics."""
 
     number: int
@@ -71,10 +71,10 @@ def pareto_figure(entries: Sequence[Entry], best: tuple[int, int]) -> Figure:
         return figure
 
 
-def _points(entries: Sequence[Entry], plans: Sequence[str], upwards: str, across: str) -> list[Point]:
+def _points(entries: Sequence[Entry], plans: Sequence[str], upwards: str, across: str) -> list[PlanPoint]:
     """The plans that have both metrics."""
     found = {(entry.plan, entry.metric): entry.mean for entry in entries}
-    every = [Point(i, plan, found[plan, across], found[plan, upwards]) for i, plan in enumerate(plans)]
+    every = [PlanPoint(i, plan, found[plan, across], found[plan, upwards]) for i, plan in enumerate(plans)]
     return [point for point in every if not math.isnan(point.x.mean + point.y.mean)]
 
 
@@ -112,7 +112,7 @@ def _near(values: Sequence[Interval]) -> list[Interval]:
     return [each for each, far in zip(values, away > FAR * usual, strict=True) if usual == 0.0 or not far]
 
 
-def _draw(axes: Axes, points: Sequence[Point], best: tuple[int, int]) -> list[list[tuple[float, float]]]:
+def _draw(axes: Axes, points: Sequence[PlanPoint], best: tuple[int, int]) -> list[list[tuple[float, float]]]:
     """Points, bars and the line; all lines that labels keep clear of."""
     if not points:
         return []
@@ -155,11 +155,11 @@ def _inside(axes: Axes, x: float, y: float) -> tuple[float, float]:
     return float(np.clip(x, *axes.get_xlim())), float(np.clip(y, *axes.get_ylim()))
 
 
-def _is_outside(axes: Axes, point: Point) -> bool:
+def _is_outside(axes: Axes, point: PlanPoint) -> bool:
     return _inside(axes, point.x.mean, point.y.mean) != (point.x.mean, point.y.mean)
 
 
-def _arrow(axes: Axes, point: Point) -> str:
+def _arrow(axes: Axes, point: PlanPoint) -> str:
     """A marker that points to where a point is."""
     x, y = _inside(axes, point.x.mean, point.y.mean)
     if y == point.y.mean:
@@ -167,7 +167,7 @@ def _arrow(axes: Axes, point: Point) -> str:
     return "v" if point.y.mean < y else "^"
 
 
-def _label(axes: Axes, point: Point) -> Label:
+def _label(axes: Axes, point: PlanPoint) -> Label:
     x, y = _inside(axes, point.x.mean, point.y.mean)
     far = [f"{value:.3g}" for value, shown in ((point.x.mean, x), (point.y.mean, y)) if value != shown]
     words = f" ({', '.join(far)})" if far else ""

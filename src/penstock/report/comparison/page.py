@@ -24,7 +24,7 @@ from penstock.report.parts.quantities import byte_scale, duration, fixed, is_pur
 from penstock.report.plots import comparison_figure, run_figure
 
 if TYPE_CHECKING:
-    from penstock.campaign.recommendation import Advice
+    from penstock.campaign.recommendation import Recommendation
     from penstock.metrics.result import ApplicationResult, Result
 
 __all__ = ["summary_lines", "write_report"]
@@ -52,21 +52,23 @@ _WORDS = (
 )
 
 
-def write_report(path: str | Path, scenario_name: str, results: Sequence[Result], advice: Advice | None = None) -> None:
+def write_report(
+    path: str | Path, scenario_name: str, results: Sequence[Result], recommendation: Recommendation | None = None
+) -> None:
     """Write the comparison of `results` to one HTML file; runs with a timeline are drawn."""
     need_runs(results)
-    write_whole(path, _page(scenario_name, results, advice).encode())
+    write_whole(path, _page(scenario_name, results, recommendation).encode())
 
 
-def _page(scenario_name: str, runs: Sequence[Result], advice: Advice | None) -> str:
+def _page(scenario_name: str, runs: Sequence[Result], recommendation: Recommendation | None) -> str:
     compared = "One sharing policy" if len(runs) == 1 else f"{len(runs)} sharing policies compared"
     alt = "Yields per policy with the bound, and min yield against efficiency"
     said, words, first = summary_lines(runs), list(_WORDS), ""
-    if advice:
-        from penstock.report.recommendation import page as advice_page  # noqa: PLC0415 - few ask for it, and it loads matplotlib
+    if recommendation:
+        from penstock.report.recommendation import page as recommendation_page  # noqa: PLC0415 - few ask for it, and it loads matplotlib
 
-        said = [*advice_page.advice_lines(advice), *said]
-        words, first = [*words, *advice_page.WORDS], advice_page.section(advice)
+        said = [*recommendation_page.recommendation_lines(recommendation), *said]
+        words, first = [*words, *recommendation_page.WORDS], recommendation_page.section(recommendation)
     body = f"""{first}<h2>Policies</h2>
 {_comparison(runs)}
 {inline(comparison_figure(runs), "compared", alt)}

@@ -15,13 +15,13 @@ from matplotlib.transforms import Bbox
 from penstock.report.comparison.summary import best_bound
 from penstock.report.parts.quantities import fixed
 from penstock.report.parts.theme import COLOURS, FAINT, INK, label
-from penstock.report.recommendation.plot import draw_advice
+from penstock.report.recommendation.plot import draw_recommendation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-    from penstock.campaign.recommendation import Advice
+    from penstock.campaign.recommendation import Recommendation
     from penstock.engine.program import Floats
     from penstock.metrics.result import Result
 
@@ -32,15 +32,17 @@ _SAME = 3.0  # points closer than this, in pixels, are one to the eye
 _NEAR = 16.0  # a label further away than this gets a leader
 
 
-def draw_comparison(results: Sequence[Result], advice: Advice | None = None) -> Figure:
+def draw_comparison(results: Sequence[Result], recommendation: Recommendation | None = None) -> Figure:
     """Yields per policy; min yield against efficiency beside them; and a recommendation, if there is one."""
-    widths = [1.15, 1.0] if advice is None else [1.15, 1.0, 0.9]
-    rows = max(len(results), len(advice.policies) if advice else 0)
-    figure = Figure(figsize=(11.0 if advice is None else 16.0, max(3.8, 1.5 + 0.36 * rows)), layout="constrained")
+    widths = [1.15, 1.0] if recommendation is None else [1.15, 1.0, 0.9]
+    rows = max(len(results), len(recommendation.policies) if recommendation else 0)
+    figure = Figure(
+        figsize=(11.0 if recommendation is None else 16.0, max(3.8, 1.5 + 0.36 * rows)), layout="constrained"
+    )
     left, right, *third = figure.subplots(1, len(widths), width_ratios=widths)
     _draw_yields(left, results)
-    if advice:
-        draw_advice(third[0], advice)
+    if recommendation:
+        draw_recommendation(third[0], recommendation)
     _name_points(figure, right, results, _draw_trade(right, results))
     return figure
 

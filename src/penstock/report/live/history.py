@@ -15,7 +15,7 @@ from penstock.report.parts.titled_table import titled_table
 
 if TYPE_CHECKING:
     from penstock.live.journal import Replayed
-    from penstock.lookback.explain import Explained, Explanation, Held, Holder, Limited, Rank
+    from penstock.lookback.explain import Explained, Explanation, HeldBack, Holder, Limited, Rank
     from penstock.lookback.shadow import Account, Shadow
 
 MOST_ROWS = 30
@@ -123,7 +123,7 @@ def limited_lines(found: Limited) -> list[str | FittingTable]:
     return [jobs, *more, _held_table("by user", "user", found.users[:MOST_ROWS])]
 
 
-def _held_table(title: str, first: str, rows: Sequence[Held]) -> FittingTable:
+def _held_table(title: str, first: str, rows: Sequence[HeldBack]) -> FittingTable:
     users = [user_name(each.uid) for each in rows]
     by = [", ".join(f"{holder.job} {percent(holder.share)}" for holder in each.held_by[:3]) for each in rows]
     columns = [

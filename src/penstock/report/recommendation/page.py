@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from penstock.report.campaign.table import interval_cells
 from penstock.report.parts.elements import cell, head, inline, table
 from penstock.report.parts.quantities import fixed
-from penstock.report.recommendation.plot import advice_figure
-from penstock.report.recommendation.table import advice_lines, difference_cells, measure_words
+from penstock.report.recommendation.plot import recommendation_figure
+from penstock.report.recommendation.table import difference_cells, measure_words, recommendation_lines
 
 if TYPE_CHECKING:
-    from penstock.campaign.recommendation import Advice
+    from penstock.campaign.recommendation import Recommendation
 
-__all__ = ["WORDS", "advice_lines", "section"]
+__all__ = ["WORDS", "recommendation_lines", "section"]
 
 WORDS = (
     (
@@ -34,21 +34,22 @@ WORDS = (
 )
 
 
-def section(advice: Advice) -> str:
+def section(choice: Recommendation) -> str:
     """The figure, and every policy on the variants that the one chosen was measured on."""
-    names = ("policy", measure_words(advice), "95 % interval", "difference to chosen", "95 % interval")
+    names = ("policy", measure_words(choice), "95 % interval", "difference to chosen", "95 % interval")
     rows = []
-    for each in advice.policies:
+    for each in choice.policies:
         mean, ends = interval_cells(each.mean, fixed)
         difference, apart = difference_cells(each)
-        mark = "best" if each.sharing == advice.recommended else ""
+        mark = "best" if each.sharing == choice.recommended else ""
         cells = [cell(each.sharing, mark=mark), cell(mean, each.mean.mean), cell(ends)]
         cells += [cell(difference, each.difference.mean), cell(apart)]
         cells += [cell("/".join(f"{count:,}" for count in each.tally) if each.verdict else "")]
         rows.append(f"<tr>{''.join(cells)}{cell(each.verdict or 'chosen')}</tr>")
     heads = [head(name) for name in (*names, "won/tied/lost", "verdict")]
-    alt = f"{measure_words(advice)} of every policy less that of {advice.chosen}, with intervals"
+    alt = f"{measure_words(choice)} of every policy less that of {choice.chosen}, with intervals"
     return (
-        f"<h2>Recommendation for {escape(advice.goal)}</h2>{inline(advice_figure(advice), 'advice', alt)}"
-        f"{table('advice', heads, rows, f'On {len(advice.measuring)} variants, best first.')}"
+        f"<h2>Recommendation for {escape(choice.goal)}</h2>"
+        f"{inline(recommendation_figure(choice), 'recommendation', alt)}"
+        f"{table('recommendation', heads, rows, f'On {len(choice.measuring)} variants, best first.')}"
     )

@@ -14,7 +14,7 @@ from penstock.report.parts.quantities import fixed
 from penstock.report.parts.titled_table import titled_table
 
 if TYPE_CHECKING:
-    from penstock.campaign.recommendation import Advice, Standing
+    from penstock.campaign.recommendation import Recommendation, Standing
     from penstock.campaign.statistics import Interval
 
 _NAMED = 4
@@ -23,16 +23,16 @@ _STYLES = {BETTER: _BEST, WORSE: "red", TIE: "dim"}
 _LEAST = 5e-5  # what four decimals can show
 
 
-def advice_table(advice: Advice) -> Table:
+def recommendation_table(choice: Recommendation) -> Table:
     """Every policy on the variants that the one chosen was measured on, best first."""
-    table = titled_table(f"{measure_words(advice)}, {_count(advice)} each")
+    table = titled_table(f"{measure_words(choice)}, {_count(choice)} each")
     table.add_column("policy", overflow="fold")
     for heading in ("mean", "95 % interval", "difference\nto chosen", "95 % interval", ""):
         table.add_column(heading, justify="right", no_wrap=True)
-    for each in advice.policies:
+    for each in choice.policies:
         cells = [*interval_cells(each.mean, fixed), *difference_cells(each)]
         verdict = Text(each.verdict or "chosen", style=_STYLES.get(each.verdict or "", ""))
-        name = Text(each.sharing, style=_BEST if each.sharing == advice.recommended else "")
+        name = Text(each.sharing, style=_BEST if each.sharing == choice.recommended else "")
         table.add_row(name, *map(Text, cells), verdict)
     return table
 
@@ -42,14 +42,14 @@ def difference_cells(standing: Standing) -> list[str]:
     return interval_cells(standing.difference, number, "+") if standing.verdict else ["", ""]
 
 
-def advice_lines(advice: Advice) -> list[str]:
+def recommendation_lines(choice: Recommendation) -> list[str]:
     """What is recommended, and how that was found out."""
-    return [_verdict_line(advice), *_more_line(advice), _method_line(advice)]
+    return [_verdict_line(choice), *_more_line(choice), _method_line(choice)]
 
 
-def measure_words(advice: Advice) -> str:
+def measure_words(choice: Recommendation) -> str:
     """The metric of the goal, as people call it."""
-    return advice.metric.name.replace("_", " ")
+    return choice.metric.name.replace("_", " ")
 
 
 def number(value: float) -> str:
@@ -57,49 +57,49 @@ def number(value: float) -> str:
     return f"{value:.1e}" if 0.0 < abs(value) < _LEAST else fixed(value)
 
 
-def _verdict_line(advice: Advice) -> str:
-    if advice.significant:
-        found = f"Recommended for {advice.goal}: {advice.recommended}, {_over(advice, advice.lead, advice.next_best)}"
-        if advice.next_best == advice.against:
-            return f"{found}, the next best, on {_count(advice)}."
-        now = f", and {_over(advice, advice.gain, advice.against)}" if advice.gain else ""
-        return f"{found}, the next best{now}, on {_count(advice)}."
-    if advice.overtaken:
+def _verdict_line(choice: Recommendation) -> str:
+    if choice.significant:
+        found = f"Recommended for {choice.goal}: {choice.recommended}, {_over(choice, choice.lead, choice.next_best)}"
+        if choice.next_best == choice.against:
+            return f"{found}, the next best, on {_count(choice)}."
+        now = f", and {_over(choice, choice.gain, choice.against)}" if choice.gain else ""
+        return f"{found}, the next best{now}, on {_count(choice)}."
+    if choice.overtaken:
         found = (
-            f"No clear winner in {measure_words(advice)}: {advice.chosen} was best on the variants it was chosen on, "
-            f"{_some(advice.overtaken)} on the others"
+            f"No clear winner in {measure_words(choice)}: {choice.chosen} was best on the variants it was chosen on, "
+            f"{_some(choice.overtaken)} on the others"
         )
     else:
-        found = f"No significant difference in {measure_words(advice)} between {_some(advice.tied)} on {_count(advice)}"
-    if advice.gain is None:
-        return f"{found}; {advice.recommended} is the simplest, as nothing need be changed."
-    return f"{found}; {advice.recommended} is the simplest with {_over(advice, advice.gain, advice.against)}."
+        found = f"No significant difference in {measure_words(choice)} between {_some(choice.tied)} on {_count(choice)}"
+    if choice.gain is None:
+        return f"{found}; {choice.recommended} is the simplest, as nothing need be changed."
+    return f"{found}; {choice.recommended} is the simplest with {_over(choice, choice.gain, choice.against)}."
 
 
-def _more_line(advice: Advice) -> list[str]:
+def _more_line(choice: Recommendation) -> list[str]:
     """Whether more variants could tell apart what ties."""
-    if not any(each.verdict == TIE and (each.tally.wins or each.tally.losses) for each in advice.policies):
+    if not any(each.verdict == TIE and (each.tally.wins or each.tally.losses) for each in choice.policies):
         return []
-    return [f"More variants may tell them apart: --variants {4 * len(advice.seeds)}."]
+    return [f"More variants may tell them apart: --variants {4 * len(choice.seeds)}."]
 
 
-def _method_line(advice: Advice) -> str:
-    assumed = " (assumed, since the scenario has none; --noise gives another)" if advice.assumed else ""
+def _method_line(choice: Recommendation) -> str:
+    assumed = " (assumed, since the scenario has none; --noise gives another)" if choice.assumed else ""
     return (
-        f"Chosen on {len(advice.choosing)} variants of the scenario and measured on {len(advice.measuring)} others, "
-        f"the same for every policy: each phase times 1 ± {advice.noise:g} at random{assumed}, seeds "
-        f"{_span(advice.choosing)} and {_span(advice.measuring)}."
+        f"Chosen on {len(choice.choosing)} variants of the scenario and measured on {len(choice.measuring)} others, "
+        f"the same for every policy: each phase times 1 ± {choice.noise:g} at random{assumed}, seeds "
+        f"{_span(choice.choosing)} and {_span(choice.measuring)}."
     )
 
 
-def _over(advice: Advice, interval: Interval, other: str) -> str:
+def _over(choice: Recommendation, interval: Interval, other: str) -> str:
     plus = "+" if interval.mean > 0.0 else ""
     ends = f"{number(interval.low)} to {number(interval.high)}"
-    return f"{plus}{number(interval.mean)} ({ends}) {'over' if advice.metric.best > 0 else 'against'} {other}"
+    return f"{plus}{number(interval.mean)} ({ends}) {'over' if choice.metric.best > 0 else 'against'} {other}"
 
 
-def _count(advice: Advice) -> str:
-    return f"{len(advice.measuring)} variants"
+def _count(choice: Recommendation) -> str:
+    return f"{len(choice.measuring)} variants"
 
 
 def _span(seeds: range) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from penstock.engine.program import Floats, Ints
-    from penstock.studies.sizing import Curve, Sizing
+    from penstock.studies.sizing import SizeCurve, Sizing
     from penstock.studies.sizing.traffic import Limits
 
 _MOST_TIMES = 1500  # drawn as they are; beyond, the highest and the lowest of every few
@@ -58,7 +58,7 @@ def usage_figure(sizing: Sizing) -> Figure:
         return figure
 
 
-def curve_figure(curve: Curve, limits: Limits) -> Figure:
+def curve_figure(curve: SizeCurve, limits: Limits) -> Figure:
     """The smallest buffer against the speed of the file system, what both cost, and against the stretch accepted."""
     priced = curve.now.cost is not None
     with theme():
@@ -216,7 +216,7 @@ def _legend(figure: Figure, sizing: Sizing, usage: _Usage) -> None:
     figure.legend(handles=handles, loc="outside lower left", ncols=5)
 
 
-def _draw_bandwidth(axes: Axes, curve: Curve, scale: Scale) -> None:
+def _draw_bandwidth(axes: Axes, curve: SizeCurve, scale: Scale) -> None:
     rate = rate_scale(curve.now.bandwidth)
     across = [point.bandwidth / rate.divisor for point in curve.bandwidth]
     axes.plot(across, [point.size / scale.divisor for point in curve.bandwidth], "o-", color=COLOURS[0], markersize=4)
@@ -233,7 +233,7 @@ def _draw_bandwidth(axes: Axes, curve: Curve, scale: Scale) -> None:
     axes.set_ylabel(f"{curve.partition} buffer ({scale.unit})" if scale.unit else f"{curve.partition} buffer")
 
 
-def _draw_stretch(axes: Axes, curve: Curve, scale: Scale) -> None:
+def _draw_stretch(axes: Axes, curve: SizeCurve, scale: Scale) -> None:
     along = [point.stretch for point in curve.stretch]
     bound = [point.bound / scale.divisor for point in curve.stretch]
     enough = [point.size / scale.divisor for point in curve.stretch]
@@ -247,7 +247,7 @@ def _draw_stretch(axes: Axes, curve: Curve, scale: Scale) -> None:
     axes.set_ylabel(f"{curve.partition} buffer ({scale.unit})" if scale.unit else f"{curve.partition} buffer")
 
 
-def _draw_costs(axes: Axes, curve: Curve) -> None:
+def _draw_costs(axes: Axes, curve: SizeCurve) -> None:
     rate = rate_scale(curve.now.bandwidth)
     across = np.array([point.bandwidth for point in curve.bandwidth])
     sizes = np.array([point.size for point in curve.bandwidth])

@@ -22,7 +22,7 @@ from penstock.report.parts.titled_table import titled_table
 from penstock.studies.sizing.replay import RULES
 
 if TYPE_CHECKING:
-    from penstock.studies.sizing import Burst, Curve, Sizing, Violation
+    from penstock.studies.sizing import Burst, SizeCurve, Sizing, Violation
     from penstock.studies.sizing.traffic import Limits, Traffic
 
 _NAMED = 3
@@ -161,7 +161,7 @@ def violation_words(violation: Violation, traffic: Traffic) -> str:
     return f"at {when} {who}{RULES[violation.rule]}: by {much}"
 
 
-def bandwidth_table(curve: Curve, limits: Limits) -> Table:
+def bandwidth_table(curve: SizeCurve, limits: Limits) -> Table:
     """The smallest size for each speed of the file system; with prices, the cheapest stands out."""
     table = titled_table(f"{curve.partition}: smallest buffer for a file system of another speed (exact)")
     costs = [point.cost for point in curve.bandwidth if point.cost is not None]
@@ -177,7 +177,7 @@ def bandwidth_table(curve: Curve, limits: Limits) -> Table:
     return table
 
 
-def stretch_table(curve: Curve, limits: Limits) -> Table:
+def stretch_table(curve: SizeCurve, limits: Limits) -> Table:
     """What a buffer must have at least, and what is enough, if everybody may take longer."""
     table = titled_table(f"{curve.partition}: smallest buffer if everybody may take longer")
     priced = curve.stretch[0].cost is not None
@@ -190,7 +190,7 @@ def stretch_table(curve: Curve, limits: Limits) -> Table:
     return table
 
 
-def curve_lines(curve: Curve, limits: Limits) -> list[str]:
+def curve_lines(curve: SizeCurve, limits: Limits) -> list[str]:
     """What the two curves say, and which is which."""
     now = curve.now
     rate, scale = rate_scale(now.bandwidth), bytes_scale(limits, now.size)

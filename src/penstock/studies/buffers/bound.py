@@ -77,17 +77,17 @@ def _most_excess(
     return worst
 
 
-class Bounds(NamedTuple):
+class StretchBounds(NamedTuple):
     """No strategy, and no way to divide the buffer, is better."""
 
     max_stretch: float
     mean_stretch: float
 
 
-def bounds(scenario: Scenario, traffic: Traffic, capacity: float) -> Bounds:
+def bounds(scenario: Scenario, traffic: Traffic, capacity: float) -> StretchBounds:
     """Bounds for a buffer of that capacity."""
     alone = alone_stretch(scenario, traffic, capacity)
-    return Bounds(max(float(alone.max()), least_stretch(traffic, capacity)), float(alone.mean()))
+    return StretchBounds(max(float(alone.max()), least_stretch(traffic, capacity)), float(alone.mean()))
 
 
 def stretch_of(completion: Floats, traffic: Traffic) -> Floats:

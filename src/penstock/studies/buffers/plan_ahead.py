@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.engine.tier.arrays import Plan
-from penstock.studies.sizing.schedule import Schedule
+from penstock.engine.tier.arrays import Timetable
+from penstock.studies.sizing.schedule import BufferSchedule
 
 
-def plan_of(schedule: Schedule) -> Plan:
+def plan_of(schedule: BufferSchedule) -> Timetable:
     """Totals that grow evenly between times; what has no time is due at once, or as soon as all else is done."""
     parts = [_flow(schedule, index, way) for index in range(len(schedule.names)) for way in (False, True)]
     first = np.cumsum([0] + [part[0].size for part in parts])
-    return Plan(first, *(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return Timetable(first, *(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _flow(schedule: Schedule, application: int, reading: bool) -> tuple[Floats, Floats, Floats]:
+def _flow(schedule: BufferSchedule, application: int, reading: bool) -> tuple[Floats, Floats, Floats]:
     """Times, totals and rates of one flow; the rows of a schedule come in time."""
     own = np.flatnonzero((schedule.application == application) & (schedule.reading == reading))
     start, end, amount = schedule.start[own], schedule.end[own], schedule.amount[own]

@@ -13,7 +13,7 @@ from penstock.engine.program import Floats
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model import Scenario
 from penstock.studies.sizing import Sizing, size_buffer
-from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.sizes import PARTITIONS, Progress, sized
 from penstock.studies.sizing.traffic import Traffic
 
@@ -53,7 +53,7 @@ class Split:
         return self.sizing.traffic if self.partition != "isolated" else Traffic(self.scenario)
 
     @cached_property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> BufferSchedule:
         """How the smallest buffer works; where everybody was looked at alone, that of the static one."""
         return self.sizing.schedule if self.partition != "isolated" else sized(self.traffic, "static").schedule
 

@@ -34,7 +34,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Point:
+class CapacityPoint:
     """One capacity, what no strategy gets below with it, and what each came to."""
 
     capacity: float
@@ -56,7 +56,7 @@ class Sweep:
     partition: str
     common: float
     size: float  # S_opt
-    points: tuple[Point, ...]
+    points: tuple[CapacityPoint, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -108,7 +108,7 @@ def sweep_buffer(
             runs.append(_run(scenario, factor * shared.size, shared, strategy))
         outcomes = tuple(Outcome(run.strategy, run.max_stretch, run.mean_stretch) for run in runs)
         bounds = runs[0].bound_max_stretch, runs[0].bound_mean_stretch
-        points.append(Point(runs[0].capacity, factor, *bounds, outcomes))
+        points.append(CapacityPoint(runs[0].capacity, factor, *bounds, outcomes))
     return Sweep(shared.partition, shared.common, shared.size, tuple(points))
 
 

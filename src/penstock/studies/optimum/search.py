@@ -20,7 +20,7 @@ from penstock.studies.optimum.chains import Order, bicolored, by_posting, comple
 from penstock.studies.optimum.integers import whole
 from penstock.studies.optimum.result import Heuristic, Optimum
 from penstock.studies.optimum.solver import MOST_FOR_SOLVER, need_solver, solve
-from penstock.studies.optimum.states import GAVE_UP, MOST_APPLICATIONS, Found, explore
+from penstock.studies.optimum.states import GAVE_UP, MOST_APPLICATIONS, FoundSchedule, explore
 from penstock.studies.schedules import schedule_of
 from penstock.studies.share import compare, simulate
 
@@ -106,7 +106,7 @@ class _Search:
         self.whole = whole(self.chains, horizon)
         self.least = lower_bound(self.whole.chains)
         for order in orders:
-            self._take(Found(order, self.least))
+            self._take(FoundSchedule(order, self.least))
 
     @property
     def names(self) -> list[str]:
@@ -142,7 +142,7 @@ class _Search:
         unproved = self._units() > self.least
         self.too_large = unproved and not solvable and (not few or time.monotonic() < deadline)
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: FoundSchedule) -> None:
         """Keep what is better."""
         self.least = max(self.least, found.bound)
         if found.order is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import InvalidOption
 from penstock.studies.optimum.chains import Chain, Chains, Order, in_turn, starts, twins
-from penstock.studies.optimum.states import Found
+from penstock.studies.optimum.states import FoundSchedule
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver, CpSolverSolutionCallback, IntVar
@@ -46,7 +46,7 @@ def _loading() -> Iterator[None]:
         raise InvalidOption(f"ortools is installed but cannot be loaded ({why}); install it again") from None
 
 
-def solve(chains: Chains[int], order: Order, bound: int, deadline: float, report: Report) -> Found:
+def solve(chains: Chains[int], order: Order, bound: int, deadline: float, report: Report) -> FoundSchedule:
     """Look for a schedule better than `order` until the deadline (monotonic); no makespan is below `bound`."""
     with _loading():
         from ortools.sat.python import cp_model  # noqa: PLC0415 - takes a second
@@ -72,13 +72,13 @@ def solve(chains: Chains[int], order: Order, bound: int, deadline: float, report
     solver.best_bound_callback = lambda found: report(best, _better(bound, found))
     status = _run(solver, model, Watch())
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):  # too short a time even for the schedule that it was given
-        return Found(None, bound)
+        return FoundSchedule(None, bound)
     rows = [
         (solver.value(start), solver.value(start) + io, k, i)
         for i, chain in enumerate(chains)
         for k, (start, io) in enumerate(zip(variables[i], chain.io, strict=True))
     ]
-    return Found(tuple(i for _, _, _, i in sorted(rows)), _better(bound, solver.best_objective_bound))
+    return FoundSchedule(tuple(i for _, _, _, i in sorted(rows)), _better(bound, solver.best_objective_bound))
 
 
 def _workers(operations: int) -> int:

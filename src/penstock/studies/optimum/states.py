@@ -29,14 +29,14 @@ _REPORT_EVERY = 0.2  # seconds
 NEVER = np.iinfo(np.int64).max // 4
 
 
-class Found(NamedTuple):
+class FoundSchedule(NamedTuple):
     """A schedule that ends before the limit, if one was found, and a makespan that none beats."""
 
     order: Order | None
     bound: int
 
 
-GAVE_UP = Found(None, 0)
+GAVE_UP = FoundSchedule(None, 0)
 
 
 class _Layer(NamedTuple):
@@ -53,7 +53,7 @@ class _Layer(NamedTuple):
         return _Layer(*(column[rows] for column in self))
 
 
-def explore(chains: Chains[int], below: int, width: int, deadline: float, report: Callable[[], None]) -> Found:
+def explore(chains: Chains[int], below: int, width: int, deadline: float, report: Callable[[], None]) -> FoundSchedule:
     """Look for a schedule that ends before `below`, keeping `width` states; at the deadline (monotonic) give up.
 
     If `bound` of what is found equals the makespan, or `below` when there is no order, that is the optimum. `report` is
@@ -84,7 +84,7 @@ class _Exploration:
         self.hash = np.random.default_rng(0).integers(1, 2**62, len(chains)) | 1
         self.dropped = below
 
-    def finish(self, deadline: float, report: Callable[[], None]) -> Found:
+    def finish(self, deadline: float, report: Callable[[], None]) -> FoundSchedule:
         """Walk to the end, or until no state is left that may end before `below`."""
         layer, trail = self._first(), []
         reported = time.monotonic()
@@ -97,10 +97,10 @@ class _Exploration:
                 reported = now
             layer = self._narrowed(self._distinct(self._next(layer)))
             if not layer.bound.size:
-                return Found(None, self.dropped)
+                return FoundSchedule(None, self.dropped)
             trail.append((layer.parent, layer.served))
         best = int(layer.bound.argmin())
-        return Found(_walked(trail, best), min(int(layer.bound[best]), self.dropped))
+        return FoundSchedule(_walked(trail, best), min(int(layer.bound[best]), self.dropped))
 
     def _first(self) -> _Layer:
         start = np.array([chain.start for chain in self.chains])

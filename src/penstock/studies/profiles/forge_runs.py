@@ -7,17 +7,17 @@ spatiality, request, odirect), and the operation unless it is a write, so that b
 from __future__ import annotations
 
 from penstock.studies.profiles.forge_summary import UNIT, left_out
-from penstock.studies.profiles.source import Found, Measurement, Row, Source
+from penstock.studies.profiles.source import Measurement, MeasurementFile, Measurements, TableRow
 
 PATTERN = ("processes", "clients", "layout", "spatiality", "request", "odirect")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: MeasurementFile) -> bool:
     """Whether it has the parameters of FORGE."""
     return {*PATTERN, "forwarders", "operation", "bandwidth"} <= set(source.header)
 
 
-def read(source: Source) -> Found:
+def read(source: MeasurementFile) -> Measurements:
     """Every run that went through I/O nodes."""
     runs, direct = [], 0
     for row in source.rows():
@@ -27,10 +27,10 @@ def read(source: Source) -> Found:
             runs.append(Measurement(_name(source, row), count, bandwidth))
         else:
             direct += 1
-    return Found(runs, UNIT, left_out(source, direct))
+    return Measurements(runs, UNIT, left_out(source, direct))
 
 
-def _name(source: Source, row: Row) -> str:
+def _name(source: MeasurementFile, row: TableRow) -> str:
     parameters = [source.name(row, column) for column in PATTERN]
     operation = source.name(row, "operation")
     return "-".join(parameters if operation == "write" else [*parameters, operation])

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 
-from penstock.studies.profiles.source import Found, Measurement, Source
+from penstock.studies.profiles.source import Measurement, MeasurementFile, Measurements
 
 UNIT = "MiB/s"
 _MEDIAN = re.compile(r"median_bw_mbps_(\d+)ion")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: MeasurementFile) -> bool:
     """Whether it has FORGE's medians."""
     return any(map(_MEDIAN.fullmatch, source.header))
 
 
-def read(source: Source) -> Found:
+def read(source: MeasurementFile) -> Measurements:
     """A median for every pattern and number of I/O nodes."""
     columns = {
         column: source.counted(match[1], "the number of I/O nodes in a column's name")
@@ -42,10 +42,10 @@ def read(source: Source) -> Found:
             runs = f"count_bw_mbps_{count}ion"
             number = source.whole(row, runs) if runs in row.cells else 1
             medians.append(Measurement(source.name(row, name), count, median, number))
-    return Found(medians, UNIT, left_out(source, direct))
+    return Measurements(medians, UNIT, left_out(source, direct))
 
 
-def left_out(source: Source, direct: int) -> tuple[str, ...]:
+def left_out(source: MeasurementFile, direct: int) -> tuple[str, ...]:
     """A note on values without I/O nodes."""
     if not direct:
         return ()

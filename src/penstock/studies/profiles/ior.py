@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from penstock.studies.profiles.source import Source
+from penstock.studies.profiles.source import MeasurementFile
 
 UNIT = "MiB/s"
 OPERATIONS = ("write", "read")
@@ -21,7 +21,9 @@ _IN_NAME = (
 )
 
 
-def named(source: Source, *, operation: str, tasks: int | None, block: float, transfer: float, layout: str = "") -> str:
+def named(
+    source: MeasurementFile, *, operation: str, tasks: int | None, block: float, transfer: float, layout: str = ""
+) -> str:
     """A pattern by its parameters: operation, tasks, block and transfer size in KiB."""
     parts = [operation, layout, f"{tasks}t" if tasks else "", f"{_plain(block)}k", f"{_plain(transfer)}k"]
     rest = _told(source)[1]
@@ -30,7 +32,7 @@ def named(source: Source, *, operation: str, tasks: int | None, block: float, tr
     return " ".join(filter(None, [rest, "-".join(filter(None, parts))]))
 
 
-def targets(source: Source, recorded: int | None) -> int:
+def targets(source: MeasurementFile, recorded: int | None) -> int:
     """How many targets the runs of a file used."""
     if recorded and source.count and recorded != source.count:
         source.refuse(f"says that it ran on {recorded} targets, and --count says {source.count}; leave --count out")
@@ -43,7 +45,7 @@ def targets(source: Source, recorded: int | None) -> int:
     return count
 
 
-def _told(source: Source) -> tuple[str, str]:
+def _told(source: MeasurementFile) -> tuple[str, str]:
     """The number of targets in the file's name, and the rest of the name; 0 and nothing if it has no such number."""
     stem = source.path.stem
     match = next(filter(None, (pattern.search(stem) for pattern in _IN_NAME)), None)

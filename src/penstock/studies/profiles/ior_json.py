@@ -15,18 +15,18 @@ from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model import json_text
 from penstock.model.units import Refusal, number, quantity, shown
 from penstock.studies.profiles import ior
-from penstock.studies.profiles.source import Found, Measurement, Source
+from penstock.studies.profiles.source import Measurement, MeasurementFile, Measurements
 
 _ON_COMMAND_LINE = re.compile(r"(?:lustre\.?stripecount|beegfs\.?numtargets)[=\s]\s*[\"']?(\d+)\b", re.IGNORECASE)
 _OPTIONS = ("Lustre stripe count", "stripe count")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: MeasurementFile) -> bool:
     """Whether it is a JSON document."""
     return source.text.lstrip().startswith("{")
 
 
-def read(source: Source) -> Found:
+def read(source: MeasurementFile) -> Measurements:
     """Every write and read of every test."""
     try:
         document = json_text.parse(source.text, str(source.path))
@@ -36,10 +36,10 @@ def read(source: Source) -> Found:
     if not isinstance(tests, list) or not tests:
         source.refuse("has no list 'tests' as IOR writes it; expected what IOR prints with -O summaryFormat=JSON")
     line = str(document.get("Command line", ""))
-    return Found([run for place, test in enumerate(tests) for run in _runs(source, test, place, line)], ior.UNIT)
+    return Measurements([run for place, test in enumerate(tests) for run in _runs(source, test, place, line)], ior.UNIT)
 
 
-def _runs(source: Source, test: Any, place: int, line: str) -> Iterator[Measurement]:
+def _runs(source: MeasurementFile, test: Any, place: int, line: str) -> Iterator[Measurement]:
     options, results = (test.get(key) if isinstance(test, dict) else None for key in ("Options", "Results"))
     if not isinstance(options, dict) or not isinstance(results, list):
         source.refuse(f"tests[{place}] has no 'Options' and 'Results'; expected a test as IOR writes it")
@@ -52,7 +52,7 @@ def _runs(source: Source, test: Any, place: int, line: str) -> Iterator[Measurem
 
 
 def _measurement(
-    source: Source, result: Mapping[str, Any], step: str, options: Mapping[str, Any], count: int
+    source: MeasurementFile, result: Mapping[str, Any], step: str, options: Mapping[str, Any], count: int
 ) -> Measurement:
     tasks = options.get("tasks")
     name = ior.named(
@@ -69,14 +69,14 @@ def _measurement(
         source.refuse(f"{step}.bwMiB is {shown(result.get('bwMiB'))}; a bandwidth is a number > 0")
 
 
-def _number(source: Source, result: Mapping[str, Any], step: str, key: str) -> float:
+def _number(source: MeasurementFile, result: Mapping[str, Any], step: str, key: str) -> float:
     try:
         return number(result.get(key), "a size is a number ≥ 0")
     except Refusal as refusal:
         source.refuse(f"{step}.{key} {refusal}")
 
 
-def _recorded(source: Source, options: Mapping[str, Any], line: str) -> int | None:
+def _recorded(source: MeasurementFile, options: Mapping[str, Any], line: str) -> int | None:
     """The number of targets, from the options of a test or else from the command line."""
     # The first word alone: IOR 3.2 wrote "4 bytes".
     found = [(f"the option {key!r}", str(options[key]).split()[:1]) for key in _OPTIONS if key in options]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from penstock.model.units import Refusal, quantity, shown
-from penstock.studies.profiles.source import ACCEPTED, Found, Measurement, Source
+from penstock.studies.profiles.source import ACCEPTED, Measurement, MeasurementFile, Measurements
 
 COLUMNS = {
     "application": ("application", "app", "name", "job", "pattern"),
@@ -19,12 +19,12 @@ _BANDWIDTH = re.compile(r"(?:bandwidth|bw|throughput)(?:[\s_]*[(\[]?(?P<unit>[a-
 _PER_SECOND = re.compile(r"([kmgtpe]?)(i?)bps", re.I)
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: MeasurementFile) -> bool:
     """Whether it has a header at all; this is the form for all that is nothing else."""
     return bool(source.header)
 
 
-def read(source: Source) -> Found:
+def read(source: MeasurementFile) -> Measurements:
     """All runs."""
     application, targets = (_column(source, what, names) for what, names in COLUMNS.items())
     bandwidth, unit = _bandwidth(source)
@@ -33,14 +33,14 @@ def read(source: Source) -> Found:
         for row in source.rows()
     ]
     bits = f"{source.path}: {bandwidth} is read as {unit}, bytes and not bits"
-    return Found(runs, unit, (bits,) if bandwidth.lower().endswith("bps") else ())
+    return Measurements(runs, unit, (bits,) if bandwidth.lower().endswith("bps") else ())
 
 
-def _column(source: Source, what: str, names: tuple[str, ...]) -> str:
+def _column(source: MeasurementFile, what: str, names: tuple[str, ...]) -> str:
     return _only(source, what, [column for column in source.header if column.lower().replace(" ", "_") in names], names)
 
 
-def _bandwidth(source: Source) -> tuple[str, str]:
+def _bandwidth(source: MeasurementFile) -> tuple[str, str]:
     matches = {column: match for column in source.header if (match := _BANDWIDTH.fullmatch(column))}
     examples = ("bandwidth", "bw", "bandwidth_MiB/s")
     column = _only(source, "bandwidth", list(matches), examples)
@@ -64,7 +64,7 @@ def _unit(word: str | None) -> str:
     return f"{prefix.upper()}iB/s" if binary else f"{prefix.upper().replace('K', 'k')}B/s"
 
 
-def _only(source: Source, what: str, found: list[str], names: tuple[str, ...]) -> str:
+def _only(source: MeasurementFile, what: str, found: list[str], names: tuple[str, ...]) -> str:
     if len(found) == 1:
         return found[0]
     if found:

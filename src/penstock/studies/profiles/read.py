@@ -10,7 +10,7 @@ from types import ModuleType
 from penstock.errors import InvalidOption
 from penstock.studies.profiles import forge_runs, forge_summary, ior_csv, ior_json, long_csv
 from penstock.studies.profiles.profiles import Profiles
-from penstock.studies.profiles.source import ACCEPTED, Found, Measurement, Source, open_source
+from penstock.studies.profiles.source import ACCEPTED, Measurement, MeasurementFile, Measurements, open_source
 
 TAKES: dict[str, Callable[[Iterable[float]], float]] = {"median": median, "max": max}
 FORMATS: tuple[ModuleType, ...] = (ior_json, forge_summary, forge_runs, ior_csv, long_csv)  # what fits first is taken
@@ -45,12 +45,12 @@ def read_profiles(
     )
 
 
-def _read(source: Source, take: str, runs: Runs) -> Found:
+def _read(source: MeasurementFile, take: str, runs: Runs) -> Measurements:
     """What a file holds, which is added to `runs`."""
     form = next((form for form in FORMATS if form.recognises(source)), None)
     if form is None:
         source.refuse(f"is no table; {ACCEPTED}")
-    found: Found = form.read(source)
+    found: Measurements = form.read(source)
     if not (found.measurements or found.notes):
         source.refuse(f"has no measurement in it; {ACCEPTED}")
     if take != "median" and any(each.runs is not None for each in found.measurements):

@@ -33,7 +33,7 @@ class Measurement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class Measurements:
     """All that one file holds."""
 
     measurements: list[Measurement]
@@ -41,7 +41,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One line of a table, by column."""
 
     line: int
@@ -49,7 +49,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class MeasurementFile:
     """The text of a file; `count` is the number of targets that the user says it was measured with."""
 
     path: Path
@@ -65,14 +65,14 @@ class Source:
                 self.refuse_header(f"has {times} columns {shown(name)}; keep one of them")
         return columns
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[TableRow]:
         """Every line below the header; blank lines and those that start with # are passed over."""
         lines = self._lines()
         next(lines, None)
         for line, cells in lines:
             if len(cells) != len(self.header):
                 self.refuse(f"has {len(cells)} cells; the header names {len(self.header)} columns", line)
-            yield Row(line, dict(zip(self.header, cells, strict=True)))
+            yield TableRow(line, dict(zip(self.header, cells, strict=True)))
 
     def refuse_header(self, words: str) -> NoReturn:
         """Raise the error for the columns of this file."""
@@ -82,7 +82,7 @@ class Source:
         """Raise the error for a place in this file."""
         raise InvalidOption(f"{self.path}:{line}: {words}" if line else f"{self.path}: {words}")
 
-    def rate(self, row: Row, column: str, unit: str) -> float:
+    def rate(self, row: TableRow, column: str, unit: str) -> float:
         """The bandwidth in a cell; a unit in the cell goes before that of the column."""
         cell = row.cells[column]
         try:
@@ -90,7 +90,7 @@ class Source:
         except Refusal as refusal:
             self.refuse(f"{column} {refusal}", row.line)
 
-    def whole(self, row: Row, column: str, least: int = 1) -> int:
+    def whole(self, row: TableRow, column: str, least: int = 1) -> int:
         """The whole number in a cell."""
         return self.counted(row.cells[column], column, row.line, least)
 
@@ -101,7 +101,7 @@ class Source:
         except Refusal as refusal:
             self.refuse(f"{place} {refusal}", line)
 
-    def name(self, row: Row, column: str) -> str:
+    def name(self, row: TableRow, column: str) -> str:
         """The application's name in a cell."""
         name = row.cells[column]
         if not name or not name.isprintable():
@@ -121,12 +121,12 @@ class Source:
                 if any(stripped) and not stripped[0].startswith("#"):
                     yield reader.line_num, stripped
         except csv.Error as error:
-            if "\r" in self.text.replace("\r\n", ""):  # Python's words would advise programmers
+            if "\r" in self.text.replace("\r\n", ""):  # Python's words would find_recommendation programmers
                 self.refuse("has a line that ends in a carriage return alone; expected LF or CR LF", reader.line_num)
             self.refuse(f"is not CSV: {error}", reader.line_num)
 
 
-def open_source(path: str | Path, count: int | None) -> Source:
+def open_source(path: str | Path, count: int | None) -> MeasurementFile:
     """The text of a file, if it can be read as one."""
     file = Path(path)
     with reading(file, InvalidOption):
@@ -138,7 +138,7 @@ def open_source(path: str | Path, count: int | None) -> Source:
         text = file.read_bytes().decode("utf-8-sig")
     if not any(map(_counts, text.splitlines())):
         raise InvalidOption(f"{file}: is empty; {ACCEPTED}")
-    return Source(file, text, count)
+    return MeasurementFile(file, text, count)
 
 
 def _counts(line: str) -> bool:

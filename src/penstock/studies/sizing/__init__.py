@@ -4,18 +4,18 @@ With a buffer of the size found, every application ends when it would with the f
 at full cap (P5 §6); with a smaller one, somebody does not.
 """
 
-from penstock.studies.sizing.curve import Curve, size_curve
+from penstock.studies.sizing.curve import SizeCurve, size_curve
 from penstock.studies.sizing.replay import Violation, verify
 from penstock.studies.sizing.result import Burst, Proof, Sizing
-from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.sizes import PARTITIONS, size_buffer
 
 __all__ = [
     "PARTITIONS",
+    "BufferSchedule",
     "Burst",
-    "Curve",
     "Proof",
-    "Schedule",
+    "SizeCurve",
     "Sizing",
     "Violation",
     "size_buffer",

@@ -21,7 +21,7 @@ _LARGE = 4000  # columns
 WRITES, READS = 0, 1
 
 
-class Rows:
+class Inequalities:
     """Inequalities `entries·x ≤ limit`, gathered term by term."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Rows:
         return np.concatenate(self._limits)
 
 
-class Limited(NamedTuple):
+class LimitRows(NamedTuple):
     """Rows of one limit of the file system: which directions it holds for, in which intervals."""
 
     ways: tuple[int, ...]
@@ -62,7 +62,7 @@ class Limited(NamedTuple):
     row: Ints
 
 
-class Held(NamedTuple):
+class SolvedProgram(NamedTuple):
     """What a program found: the size, the shares if they are fixed, and what each owner holds at each event."""
 
     size: float
@@ -73,7 +73,7 @@ class Held(NamedTuple):
     proved: float  # the size below which, by these prices, nothing will do
 
 
-class Program:
+class LinearProgram:
     """The smallest size for which everyone meets C_min; `together`: everyone may use all of it, or has fixed shares."""
 
     def __init__(self, traffic: Traffic, together: bool) -> None:
@@ -83,8 +83,8 @@ class Program:
         self.column, held = self._columns()
         self.share = np.full(self.owners, _NONE) if together else np.arange(held, held + self.owners)
         self.size = held + (0 if together else self.owners)
-        self.rows = Rows()
-        self.limited: list[Limited] = []
+        self.rows = Inequalities()
+        self.limited: list[LimitRows] = []
         self._flow_rows()
         self._size_rows()
 
@@ -138,7 +138,7 @@ class Program:
         needed = np.isfinite(left) & involved
         row = np.full(left.size, _NONE)
         row[needed] = self.rows.begin(left[needed])
-        self.limited.append(Limited(ways, np.flatnonzero(needed), row[needed]))
+        self.limited.append(LimitRows(ways, np.flatnonzero(needed), row[needed]))
         for way in ways:
             sign = 1.0 if way == WRITES else -1.0
             owner, interval = np.nonzero(np.broadcast_to(needed, before[:, way].shape))
@@ -167,7 +167,7 @@ class Program:
             owner, there = np.nonzero(running)
             self.rows.put(rows[there], self.share[owner], 1.0)
 
-    def solve(self) -> Held:
+    def solve(self) -> SolvedProgram:
         """The smallest size, and a way to hold what has to be held."""
         unit = float(self.amount.max(initial=0.0)) or 1.0
         rows, limit = self.rows.matrix(self.size + 1), self.rows.limit
@@ -183,8 +183,8 @@ class Program:
         """Whether the simplex method would take too long."""
         return not self.together and self.size > _LARGE
 
-    def read(self, x: Floats, prices: Floats, proved: float) -> Held:
+    def read(self, x: Floats, prices: Floats, proved: float) -> SolvedProgram:
         """What a solution says."""
         values = np.append(x, 0.0)  # a column of -1 holds nothing
         held = values[self.column]
-        return Held(float(x[self.size]), values[self.share], held[:, WRITES], held[:, READS], prices, proved)
+        return SolvedProgram(float(x[self.size]), values[self.share], held[:, WRITES], held[:, READS], prices, proved)

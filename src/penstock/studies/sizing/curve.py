@@ -69,7 +69,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Curve:
+class SizeCurve:
     """Both curves of one scenario under one partition."""
 
     partition: str
@@ -89,7 +89,7 @@ class Curve:
 
 def size_curve(
     scenario: Scenario, partition: str = "static", prices: Prices | None = None, *, progress: Progress | None = None
-) -> Curve:
+) -> SizeCurve:
     """The smallest size against the bandwidth of the file system, and against the stretch that is accepted."""
     traffic, prices = Traffic(scenario), prices or Prices()
     whole = both_of(traffic.limits)
@@ -114,7 +114,7 @@ def size_curve(
         size = min([size, *(point.size for point in along)])
         least = min(size, bound(traffic, stretch, partition))
         along.append(StretchPoint(stretch, least if stretch > 1.0 else size, size, prices.cost(size, whole)))
-    return Curve(partition, prices, tuple(across), tuple(along))
+    return SizeCurve(partition, prices, tuple(across), tuple(along))
 
 
 def both_of(limits: Limits) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.studies.sizing.both_ways import READS, Held, Limited, Program
+from penstock.studies.sizing.both_ways import READS, LimitRows, LinearProgram, SolvedProgram
 from penstock.studies.sizing.result import Burst, Proof
 from penstock.studies.sizing.static import Partition
 from penstock.studies.sizing.sweep import Swept
@@ -46,14 +46,14 @@ def of_partition(traffic: Traffic, reading: bool, found: Partition) -> Proof:
     return Proof(_value(bursts), _weightiest_first(bursts))
 
 
-def of_program(program: Program, held: Held) -> Proof:
+def of_program(program: LinearProgram, held: SolvedProgram) -> Proof:
     """The intervals in which a byte more to or from the file system would make the buffer smaller, by its dual."""
     bursts = [burst for limited in program.limited for burst in _priced(program.traffic, limited, held.prices)]
     # The rest: bytes that could not have moved earlier or later anyway, and what rounding leaves unproved.
     return Proof(held.proved, _weightiest_first(bursts), rest=_value(bursts) - held.proved)
 
 
-def _priced(traffic: Traffic, limited: Limited, prices: Floats) -> Iterable[Burst]:
+def _priced(traffic: Traffic, limited: LimitRows, prices: Floats) -> Iterable[Burst]:
     """Neighbouring intervals with the same price are one burst."""
     price = prices[limited.row]
     counts = price > _NOTHING

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.studies.sizing.both_ways import Held, Program
+from penstock.studies.sizing.both_ways import LinearProgram, SolvedProgram
 from penstock.studies.sizing.solvers import interior
 
 _DUST = 1e-7  # of the size: what the solver leaves where nothing should be
 _ROOM = 1e-9  # of the size: an interior point method cannot move where only one point is left
 
 
-def most_even(program: Program, found: Held) -> Held:
+def most_even(program: LinearProgram, found: SolvedProgram) -> SolvedProgram:
     """The same size with the shares that have the least Σ S_k²; everything counts in units of the size."""
     columns, unit = program.size, found.size * (1.0 + _ROOM)
     rows = program.rows.matrix(columns + 1).tocsc()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from penstock.engine.program import Floats
-from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.traffic import Traffic
 
 TOLERANCE = 1e-7  # of the buffer, or of the largest operation if that is more
@@ -54,14 +54,14 @@ class _Totals(NamedTuple):
         return self.written - self.sent + self.fetched - self.read
 
 
-def usage_of(schedule: Schedule, traffic: Traffic) -> Iterator[Floats]:
+def usage_of(schedule: BufferSchedule, traffic: Traffic) -> Iterator[Floats]:
     """What each application holds at each event of the demand."""
     for totals in _replayed(schedule, traffic, traffic.events):
         yield totals.held
 
 
 def verify(
-    schedule: Schedule, traffic: Traffic, size: float, shares: dict[str, float] | None = None
+    schedule: BufferSchedule, traffic: Traffic, size: float, shares: dict[str, float] | None = None
 ) -> list[Violation]:
     """Every rule that the schedule breaks with a buffer of that size, in time; `shares`: S_k, if they are fixed."""
     finite = [times[np.isfinite(times)] for times in (schedule.start, schedule.end)]
@@ -104,7 +104,7 @@ def verify(
     return sorted(found, key=lambda violation: violation.time)
 
 
-def _replayed(schedule: Schedule, traffic: Traffic, times: Floats) -> Iterator[_Totals]:
+def _replayed(schedule: BufferSchedule, traffic: Traffic, times: Floats) -> Iterator[_Totals]:
     """The totals of each application at these times, among which are all at which its rates change."""
     order = np.argsort(schedule.application, kind="stable")
     first = np.searchsorted(schedule.application[order], np.arange(len(traffic.names) + 1))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from penstock.studies.sizing.replay import usage_of
-from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.traffic import Traffic
 
 _ROUNDING = 1e-9
@@ -49,10 +49,10 @@ class Sizing:
     events: int
     proof: Proof
     traffic: Traffic = field(repr=False, compare=False)  # that the schedule serves; isolated: of whom needs most
-    draw_up: Callable[[], Schedule] = field(repr=False, compare=False)
+    draw_up: Callable[[], BufferSchedule] = field(repr=False, compare=False)
 
     @cached_property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> BufferSchedule:
         """What moves between the buffer and the file system, and when; drawn up when it is asked for."""
         return self.draw_up()
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine.program import Floats, Ints
-from penstock.studies.sizing.both_ways import READS, WRITES, Held, Program
+from penstock.studies.sizing.both_ways import READS, WRITES, LinearProgram, SolvedProgram
 from penstock.studies.sizing.one_way import Way, drained
 from penstock.studies.sizing.static import Partition
 from penstock.studies.sizing.traffic import Traffic
@@ -22,7 +22,7 @@ _DUST = 1e-9  # of the size: held by a solver's rounding only
 
 
 @dataclass(frozen=True)
-class Schedule:
+class BufferSchedule:
     """Rows in time; an infinite start or end is an open one."""
 
     names: tuple[str, ...]
@@ -47,14 +47,16 @@ class Flow(NamedTuple):
     amount: Floats
 
 
-def schedule_of(traffic: Traffic, writes: Flow, reads: Flow) -> Schedule:
+def schedule_of(traffic: Traffic, writes: Flow, reads: Flow) -> BufferSchedule:
     """Both directions as one table."""
     application, interval, amount = (np.concatenate(parts) for parts in zip(writes, reads, strict=True))
     reading = np.repeat([False, True], [writes.amount.size, reads.amount.size])
     order = np.lexsort([reading, application, interval])
     times = np.concatenate([[-np.inf], traffic.events, [np.inf]])
     place = interval[order] + 1
-    return Schedule(traffic.names, application[order], reading[order], times[place], times[place + 1], amount[order])
+    return BufferSchedule(
+        traffic.names, application[order], reading[order], times[place], times[place + 1], amount[order]
+    )
 
 
 def oldest_first(traffic: Traffic, reading: bool, held: Floats) -> Flow:
@@ -95,7 +97,7 @@ def _gathered(application: Ints, interval: Ints, amount: Floats) -> Flow:
     return Flow(key % most, key // most + low, np.bincount(place, amount, key.size).astype(np.float64))
 
 
-def of_program(program: Program, held: Held) -> Schedule:
+def of_program(program: LinearProgram, held: SolvedProgram) -> BufferSchedule:
     """What a linear program says: for everybody together, or for each application."""
     traffic = program.traffic
     dust = _DUST * held.size
@@ -119,7 +121,7 @@ def _each(amount: Floats, held: Floats, reading: bool) -> Flow:
     return Flow(application, place - 1, steps[application, place])
 
 
-def of_partition(traffic: Traffic, reading: bool, way: Way, found: Partition) -> Schedule:
+def of_partition(traffic: Traffic, reading: bool, way: Way, found: Partition) -> BufferSchedule:
     """By earliest deadline in the direction that needs the buffer; the other one passes through."""
     records = 2 * (way.event.size + traffic.count) + 1
     while (done := drained(way, found.shares, found.size, records=records)).amount.size == records:

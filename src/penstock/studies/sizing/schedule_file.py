@@ -18,14 +18,14 @@ from penstock.engine.program import Floats
 from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.studies.schedules import arrow, check_schedule, save_columns
-from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.schedule import BufferSchedule
 
 NEEDED = ("application", "direction", "start", "end", "bytes")
 _WAYS = ("write", "read")
 _HINT = "a schedule is what `penstock size-buffer --schedule` writes"
 
 
-def save_schedule(path: str | Path, schedule: Schedule) -> None:
+def save_schedule(path: str | Path, schedule: BufferSchedule) -> None:
     """Write a schedule as CSV or Parquet, by the ending of the name."""
     columns: dict[str, list[Any]] = {
         "application": [schedule.names[index] for index in schedule.application],
@@ -38,7 +38,7 @@ def save_schedule(path: str | Path, schedule: Schedule) -> None:
     save_columns(path, columns)
 
 
-def load_schedule(path: str | Path, names: Sequence[str]) -> Schedule:
+def load_schedule(path: str | Path, names: Sequence[str]) -> BufferSchedule:
     """Read one back; `names` are those of the scenario."""
     check_schedule(path)
     file = Path(path)
@@ -61,7 +61,7 @@ def load_schedule(path: str | Path, names: Sequence[str]) -> Schedule:
         raise InvalidOption(
             f"{path}: row {row + 1}: end is {end[row]:g}, but start is {start[row]:g}; the end is later"
         )
-    return Schedule(
+    return BufferSchedule(
         tuple(names),
         np.array(application, dtype=np.int64),
         _readings(columns["direction"], file),

@@ -14,11 +14,11 @@ from penstock.engine.program import Floats
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.studies.sizing import explain, schedule
-from penstock.studies.sizing.both_ways import Program
+from penstock.studies.sizing.both_ways import LinearProgram
 from penstock.studies.sizing.fairest import most_even
 from penstock.studies.sizing.one_way import way_of
 from penstock.studies.sizing.result import Proof, Sizing
-from penstock.studies.sizing.schedule import Schedule
+from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.static import smallest
 from penstock.studies.sizing.sweep import Swept, swept
 from penstock.studies.sizing.traffic import Traffic
@@ -121,7 +121,7 @@ def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizi
 
 
 def _by_program(traffic: Traffic, *, together: bool, even: bool) -> Sizing:
-    program = Program(traffic, together)
+    program = LinearProgram(traffic, together)
     _need_solvers("scipy", *(["clarabel"] if even or program.is_large else []))
     held = program.solve()
     proof = explain.of_program(program, held)
@@ -158,7 +158,7 @@ def _sizing(
     shares: Floats | None,
     method: str,
     proof: Proof,
-    draw_up: Callable[[], Schedule],
+    draw_up: Callable[[], BufferSchedule],
 ) -> Sizing:
     named = None if shares is None else dict(zip(traffic.names, map(float, shares), strict=True))
     return Sizing(partition, size, named, method, math.nan, traffic.events.size, proof, traffic, draw_up)

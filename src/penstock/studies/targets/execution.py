@@ -15,7 +15,7 @@ from penstock.studies.targets.arrangement import Arrangement
 from penstock.studies.targets.site import Site
 
 
-class Fared(NamedTuple):
+class TargetsOutcome(NamedTuple):
     """What came of a run: per application its slowdown (NaN if it moved nothing), and the two objectives."""
 
     run: TargetRun
@@ -29,7 +29,7 @@ class Fared(NamedTuple):
         return float(moved.mean()) if moved.size else None
 
 
-def fare(site: Site, arrangement: Arrangement, policy: Sharing, progress: Progress | None = None) -> Fared:
+def fare(site: Site, arrangement: Arrangement, policy: Sharing, progress: Progress | None = None) -> TargetsOutcome:
     """Let the applications run on their targets."""
     demand, option = site.demand, arrangement.option
     count = demand.count[option]
@@ -40,4 +40,4 @@ def fare(site: Site, arrangement: Arrangement, policy: Sharing, progress: Progre
     best = demand.bandwidth[demand.fastest]
     slowdown = np.divide(run.io_seconds * best, run.moved, out=np.full(best.size, np.nan), where=run.moved > 0.0)
     computing = float(demand.nodes @ run.compute_done) / (demand.machine * run.end)
-    return Fared(run, slowdown, 1.0 - computing)
+    return TargetsOutcome(run, slowdown, 1.0 - computing)

@@ -20,7 +20,7 @@ from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing import Sharing, find
 from penstock.studies.targets.allotments import checked_seed, planned
 from penstock.studies.targets.arrangement import Arrangement, target_stress
-from penstock.studies.targets.execution import Fared, fare
+from penstock.studies.targets.execution import TargetsOutcome, fare
 from penstock.studies.targets.measure import measured
 from penstock.studies.targets.result import Allotment
 from penstock.studies.targets.site import Site
@@ -113,7 +113,7 @@ class _Search:
         self.value = np.inf
         self.earlier = [np.inf] * _MEMORY
 
-    def _value(self, fared: Fared) -> float:
+    def _value(self, fared: TargetsOutcome) -> float:
         if self.objective == IDLE:
             return fared.machine_idletime
         mean = fared.mean_io_slowdown

@@ -9,12 +9,14 @@ import numpy as np
 
 from penstock.engine.program import Ints
 from penstock.studies.targets.arrangement import Arrangement, shares_of_time, target_stress
-from penstock.studies.targets.execution import Fared
+from penstock.studies.targets.execution import TargetsOutcome
 from penstock.studies.targets.result import Allotment, Striped, TargetUse
 from penstock.studies.targets.site import Site
 
 
-def measured(site: Site, arrangement: Arrangement, fared: Fared, out: Sequence[int] | Ints, **names: Any) -> Allotment:
+def measured(
+    site: Site, arrangement: Arrangement, fared: TargetsOutcome, out: Sequence[int] | Ints, **names: Any
+) -> Allotment:
     """The allotment that came of it; `out` are targets that are not in service, `names` says how it was decided."""
     demand, run = site.demand, fared.run
     serving = np.ones(demand.targets, dtype=bool)
@@ -46,7 +48,7 @@ def measured(site: Site, arrangement: Arrangement, fared: Fared, out: Sequence[i
     )
 
 
-def _applications(site: Site, arrangement: Arrangement, fared: Fared) -> tuple[Striped, ...]:
+def _applications(site: Site, arrangement: Arrangement, fared: TargetsOutcome) -> tuple[Striped, ...]:
     demand, option, run = site.demand, arrangement.option, fared.run
     rho_io = demand.bandwidth[demand.fastest] / demand.bandwidth[option]
     none = np.isnan(fared.io_slowdown)
