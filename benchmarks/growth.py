@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numba import types
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, kernel
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Decide, Sharing
-from penstock.policies.sharing.view import POLICY, RATES, VIEW, Floats, View, empty_view, shut
+from penstock.policies.sharing.view import POLICY, RATES, VIEW, View, empty_view, shut
 
 CAPS = {"all of B": 1.0, "an eighth of B": 0.125}
 _NOW, _END = 1e6, 2e6

@@ -19,12 +19,12 @@ from penstock.engine.link.loop import BUDGET_SPENT
 from penstock.engine.link.state import chains_of
 from penstock.engine.targets.loop import run_targets
 from penstock.engine.targets.stripes import initial_stripe_state, stripes_of, stripes_view
+from penstock.kernels.arrays import Ints
 from penstock.policies import allocation, placement
 from penstock.policies.allocation import Allocated, Allocation
 from penstock.policies.placement import Placement
 from penstock.policies.sharing import find
 from penstock.policies.sharing.asking import first_class
-from penstock.policies.sharing.view import Ints
 from penstock.studies.targets import compare_allotments
 from penstock.studies.targets.arrangement import Arrangement
 from penstock.studies.targets.execution import fare

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from penstock.campaign.executor import executor
-from penstock.campaign.statistics import SAME, Floats, Interval, PairCounts, mean_intervals, tally
+from penstock.campaign.statistics import NO_DIFFERENCE, Interval, PairCounts, mean_intervals, tally
 from penstock.campaign.summary import BETTER, WORSE, verdict
 from penstock.campaign.tasks import Metric
 from penstock.campaign.tasks.simulate import TASK
 from penstock.campaign.variants import run_variants
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.model import Scenario
 from penstock.model.problems import near
 from penstock.policies.sharing import NAMES, find
@@ -258,7 +259,7 @@ def _best(values: Floats, metric: Metric, simple: Sequence[int]) -> int:
     """The column with the best mean; the simplest of several."""
     means = metric.best * values.mean(axis=0)
     best = means.max()
-    return next(place for place in simple if best - means[place] <= SAME * abs(best))
+    return next(place for place in simple if best - means[place] <= NO_DIFFERENCE * abs(best))
 
 
 def _standings(
@@ -285,7 +286,7 @@ def _differences(values: Floats, reference: int) -> Floats:
     """By how much each column is above that of the reference, variant by variant."""
     other = values[:, [reference]]
     # What differs by rounding alone does not differ.
-    same = np.abs(values - other) <= SAME * np.maximum(np.abs(values), np.abs(other))
+    same = np.abs(values - other) <= NO_DIFFERENCE * np.maximum(np.abs(values), np.abs(other))
     return np.where(same, 0.0, values - other)
 
 

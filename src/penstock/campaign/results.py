@@ -14,13 +14,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.campaign.rows import CLOCK, PROVENANCE
-from penstock.campaign.statistics import Floats
 from penstock.campaign.store import RESULTS, TIMES, Store
 from penstock.campaign.tasks import Metric, find_task
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model.problems import near
-
-Ints = NDArray[np.int64]
 
 BATCH = 5_000  # rows
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from penstock.kernels.arrays import Floats
 
 RESAMPLES = 10_000
 LEVEL = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-SAME = 1e-9  # relative: no difference
+NO_DIFFERENCE = 1e-9  # relative: no difference
 _BLOCK = 1_000_000  # numbers at a time
 _SEED = 20_260_101
 
@@ -73,7 +73,7 @@ def tally(values: Floats, reference: Floats, best: int) -> PairCounts:
     """Pair by pair, with more being better if `best` is 1 or 0, and less if it is -1."""
     pairs = ~(np.isnan(values) | np.isnan(reference))
     one, other = values[pairs], reference[pairs]
-    tied = np.abs(one - other) <= SAME * np.maximum(np.abs(one), np.abs(other))
+    tied = np.abs(one - other) <= NO_DIFFERENCE * np.maximum(np.abs(one), np.abs(other))
     better = ((one < other) if best < 0 else (one > other)) & ~tied
     return PairCounts(int(better.sum()), int(tied.sum()), int((~better & ~tied).sum()))
 

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.campaign.statistics import Floats, Interval, PairCounts, mean_intervals, means_by, quantiles, tally
+from penstock.campaign.statistics import Interval, PairCounts, mean_intervals, means_by, quantiles, tally
 from penstock.campaign.tasks import Metric
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.model.problems import near
 
 if TYPE_CHECKING:
-    from penstock.campaign.results import Ints, Results  # needs pyarrow, which a summary of other runs does without
+    from penstock.campaign.results import Results  # needs pyarrow, which a summary of other runs does without
+    from penstock.kernels.arrays import Ints  # needs pyarrow, which a summary of other runs does without
 
 BETTER, WORSE, TIE = "better", "worse", "tie"
 DIFFERENT = "different"  # in a metric of which neither more nor less is better

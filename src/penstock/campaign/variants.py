@@ -18,11 +18,11 @@ from penstock.campaign.executor import Executor, LostUnit
 from penstock.campaign.perform import RunRow, words
 from penstock.campaign.plan import CampaignPlan
 from penstock.campaign.source import Source
-from penstock.campaign.statistics import Floats
 from penstock.campaign.tasks import Metric
 from penstock.campaign.tasks.simulate import SimulateOptions
 from penstock.campaign.units import MOST_RUNS, PlannedRun, Unit
 from penstock.errors import InvalidScenario, PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.metrics.measure import Study
 from penstock.model import Scenario
 from penstock.policies.sharing.policy import Sharing

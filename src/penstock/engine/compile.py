@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.engine.program import Floats, Program
+from penstock.engine.program import Program
 from penstock.errors import InvalidScenario
+from penstock.kernels.arrays import Floats
 from penstock.model import FOREVER, Application, Compute, Phase, Read, Repeat, Scenario, Trace, Write
 from penstock.model.scenario import MOST_PHASES
 from penstock.model.trace import COMPUTE, READ, WRITE

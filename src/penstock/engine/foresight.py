@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from penstock.engine.compile import CompiledApplication, limits, nominal_chain
-from penstock.engine.program import Floats, Program
+from penstock.engine.program import Program
 from penstock.engine.tally import Tally, tally
+from penstock.kernels.arrays import Floats
 from penstock.model import Application, Scenario, Trace
 from penstock.policies.sharing.foresight import Foresight
 

@@ -13,11 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.foresight import picked
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 _PER_APPLICATION = ("nodes", "release", "progress", "start", "tail", "endless")
 _PER_OPERATION = ("work", "volume", "limit")

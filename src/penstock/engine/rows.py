@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import glance, inlined, kernel, part
-from penstock.policies.sharing.view import SAME, View
+from penstock.policies.sharing.view import View
 
 _F = types.float64[::1]
 

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from penstock.engine.link import loop
-from penstock.engine.program import Floats
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import kernel
 from penstock.policies.sharing.asking import ask, at, first_class, raised
 from penstock.policies.sharing.policy import Sharing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The arrays that kernels and everything around them pass to each other."""
+"""The arrays that kernels and everything around them pass to each other, and when two numbers in them are the same."""
 
 from __future__ import annotations
 
@@ -7,3 +7,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+SAME = 1e-9  # relative: times and rates closer than this are the same

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-import numpy as np
 from numba.core import cgutils, event
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
-from numpy.typing import NDArray
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.fingerprint import recipe
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -193,7 +192,7 @@ def inlined(function: F) -> F:
 @kernel(
     numba.float64(numba.types.Array(numba.float64, 1, "C", readonly=True), numba.int64), fastmath={"reassoc", "nsz"}
 )
-def total(values: NDArray[np.float64], count: int) -> float:
+def total(values: Floats, count: int) -> float:
     """The sum of the first `count` values, added in whatever order is fastest (the same every time)."""
     result = 0.0
     for place in range(count):

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
+from penstock.kernels.arrays import Floats
 from penstock.live.core import ControllerState, records
 from penstock.live.core.members import App, Member
-from penstock.live.core.rows import Floats
 from penstock.live.journal import JournalEntry
 
-_NOTHING = 1e-9  # of the limit: less is not worth a reason
+_NO_REASON = 1e-9  # of the limit: less is not worth a reason
 
 
 class Numbers(NamedTuple):
@@ -223,7 +223,7 @@ class Phases:
         phase.nodes = app.nodes
         if phase.first is None and numbers.rate > 0.0:
             phase.first = state.now
-        if numbers.limit - numbers.rate > _NOTHING * numbers.limit:
+        if numbers.limit - numbers.rate > _NO_REASON * numbers.limit:
             if phase not in self._seen and self._job in (None, phase.job):
                 others = self._others(phase)
                 self._seen[phase] = _Seen({each: each.given_at(state.now) for each in others}, len(self.closed))
@@ -275,7 +275,7 @@ class Phases:
         phase.room += room / limit * seconds
         phase.controller += controller / limit * seconds
         phase.lost += (limit - rate) * seconds
-        if limit - rate > _NOTHING * limit:
+        if limit - rate > _NO_REASON * limit:
             phase.limited += seconds
 
     def _settle_outage(self, state: ControllerState) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from penstock.engine.program import Floats, Program
+from penstock.engine.program import Program
+from penstock.kernels.arrays import Floats
 from penstock.metrics.dedicated import alone, dedicated
 from penstock.metrics.earliest_deadline import lateness
 

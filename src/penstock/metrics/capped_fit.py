@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 
 MISSING = 1e-10  # share of all bytes that one operation may lack before it counts as not fitting
-NOTHING = 1e-15  # share of all bytes below which room is taken for rounding
+NO_ROOM = 1e-15  # share of all bytes below which room is taken for rounding
 
 _NOBODY, _SOURCE = -1, -2  # where no path has come from yet, and where it starts
 
@@ -167,7 +168,7 @@ def carries(net: Network, total: float) -> bool:
     for j in range(len(net.left)):
         take_early(net, j)
         while net.left[j] > MISSING * total:
-            last = find_path(net, j, NOTHING * total)
+            last = find_path(net, j, NO_ROOM * total)
             if last < 0:
                 return False
             push(net, j, last)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.kernels.compile import inlined, kernel
-from penstock.policies.sharing.view import SAME
 
 
 class Dedicated(NamedTuple):

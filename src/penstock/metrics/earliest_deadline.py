@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.kernels.heap import pop, push
 from penstock.metrics.dedicated import add

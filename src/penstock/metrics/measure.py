@@ -11,7 +11,8 @@ import numpy as np
 from penstock.engine.compile import compile_scenario
 from penstock.engine.foresight import foresee
 from penstock.engine.link.execution import Run
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
+from penstock.kernels.arrays import Floats, Ints
 from penstock.metrics.bounds import interval_bound, volume_bound
 from penstock.metrics.dedicated import Dedicated, dedicated, pressure
 from penstock.metrics.result import ApplicationResult, Result

@@ -8,10 +8,9 @@ from typing import Self
 
 from pydantic import model_validator
 
+from penstock.kernels.arrays import SAME
 from penstock.model.problems import Path, reject
 from penstock.model.record import Bytes, BytesPerSecond, Count, Name, Record, Seconds
-
-TOLERANCE = 1e-9
 
 
 class Pending(Record):
@@ -82,5 +81,5 @@ class Moment(Record):
 def _progress_problems(one: Pending | Busy, now: float, where: Path) -> Iterator[tuple[Path, object, str]]:
     """What cannot have happened since the release."""
     progress, lead = one.progress, max(0.0, now - one.release)
-    if progress > lead * (1 + TOLERANCE):
+    if progress > lead * (1 + SAME):
         yield (*where, "progress"), progress, f"is {progress:g}; at most now − release = {lead:g} seconds have passed"

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from penstock.errors import InvalidScenario
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model.scenario import MOST_PHASES
 from penstock.model.trace import AMOUNT_KIND, KIND_NAMES, Trace, first_bad
 from penstock.model.units import ACCEPTED, shown
@@ -87,7 +88,7 @@ def _check_columns(schema: Any, path: Path) -> None:
         raise InvalidScenario(f"{path}: column amount is {found}; it must be double")
 
 
-def _codes(table: Any, column: str, path: Path) -> tuple[list[str], NDArray[np.int64]]:
+def _codes(table: Any, column: str, path: Path) -> tuple[list[str], Ints]:
     """The distinct texts of a column, and for each row which one it is."""
     values = table.column(column)
     _refuse_nulls(values, column, path)
@@ -97,7 +98,7 @@ def _codes(table: Any, column: str, path: Path) -> tuple[list[str], NDArray[np.i
     return values.dictionary.to_pylist(), _numbers(values.indices)
 
 
-def _amounts(table: Any, path: Path) -> NDArray[np.float64]:
+def _amounts(table: Any, path: Path) -> Floats:
     values = table.column("amount")
     _refuse_nulls(values, "amount", path)
     return np.asarray(_numbers(values.combine_chunks()), dtype=np.float64)
@@ -114,7 +115,7 @@ def _refuse_nulls(values: Any, column: str, path: Path) -> None:
         raise InvalidScenario(f"{path}: row {row}: {column} is empty; every row needs {', '.join(COLUMNS)}")
 
 
-def _kinds(kinds: list[str], code: NDArray[np.int64], path: Path) -> NDArray[np.int8]:
+def _kinds(kinds: list[str], code: Ints, path: Path) -> NDArray[np.int8]:
     """The rows' kinds in our numbering."""
     ours = np.array([KIND_NAMES.index(kind) if kind in KIND_NAMES else -1 for kind in kinds], dtype=np.int8)
     kind = ours[code]
@@ -125,9 +126,7 @@ def _kinds(kinds: list[str], code: NDArray[np.int64], path: Path) -> NDArray[np.
     return kind
 
 
-def _grouped(
-    names: list[str], owner: NDArray[np.int64], kind: NDArray[np.int8], amount: NDArray[np.float64]
-) -> dict[str, Trace]:
+def _grouped(names: list[str], owner: Ints, kind: NDArray[np.int8], amount: Floats) -> dict[str, Trace]:
     order = np.argsort(owner, kind="stable")
     kind, amount = kind[order], amount[order]
     kind.flags.writeable = amount.flags.writeable = False  # so that traces share these arrays

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
+from penstock.kernels.arrays import SAME
 from penstock.model.application import Application
 from penstock.model.plain import plain
 from penstock.model.platform import Platform
@@ -17,7 +18,6 @@ from penstock.model.size import check_size
 from penstock.model.units import Refusal, shown
 
 MOST_PHASES = 50_000_000
-TOLERANCE = 1e-9
 
 
 class Window(Record):
@@ -135,7 +135,7 @@ class Scenario(Record):
         if release >= self.window.end:
             yield ("release",), release, f"is {release:g}; a release is before window.end, {self.window.end:g}"
         lead = max(0.0, self.window.begin - release)
-        if progress and progress > lead * (1 + TOLERANCE):
+        if progress and progress > lead * (1 + SAME):
             text = f"is {progress:g}; at most window.begin − release = {lead:g} seconds have passed since its release"
             yield ("progress",), progress, text
 

@@ -15,6 +15,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 from penstock.errors import InvalidScenario
+from penstock.kernels.arrays import Floats
 from penstock.model.phases import Compute, Read, Write
 from penstock.model.units import ACCEPTED, Refusal, quantity
 
@@ -41,7 +42,7 @@ class Trace:
     __slots__ = ("amount", "kind")
 
     kind: NDArray[np.int8]
-    amount: NDArray[np.float64]
+    amount: Floats
 
     def __init__(self, kind: ArrayLike, amount: ArrayLike) -> None:
         codes = np.asarray(kind)
@@ -120,7 +121,7 @@ def compact(phases: object) -> object:
     return phases
 
 
-def first_bad(amount: NDArray[np.float64]) -> int | None:
+def first_bad(amount: Floats) -> int | None:
     """Where the first negative, infinite or undefined amount is."""
     bad = ~((amount >= 0) & (amount < np.inf))
     return int(bad.argmax()) if bad.any() else None

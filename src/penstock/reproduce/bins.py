@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from penstock.campaign.statistics import Floats, mean_intervals
+from penstock.campaign.statistics import mean_intervals
+from penstock.kernels.arrays import Floats
 from penstock.reproduce.experiment import Summary
 from penstock.reproduce.means import half_width
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from penstock.campaign import Results
-from penstock.campaign.statistics import Floats, Interval, mean_intervals
+from penstock.campaign.statistics import Interval, mean_intervals
+from penstock.kernels.arrays import Floats
 from penstock.reproduce.experiment import Summary
 
 BOX = (0.1, 0.25, 0.5, 0.75, 0.9)  # of the box plots in P1

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.campaign import Results
-from penstock.campaign.results import Ints
-from penstock.campaign.statistics import Floats, mean_intervals
+from penstock.campaign.statistics import mean_intervals
+from penstock.kernels.arrays import Floats, Ints
 from penstock.reproduce.experiment import Experiment, Summary
 from penstock.reproduce.figures import lines
 from penstock.reproduce.means import half_width, instances

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SIZES = [12, 16, 24, 32, 48, 64]  # m; Example 6 needs more than 10, Example 2 an even one
 MOST = {"example-6": 32}  # beyond, its pauses are shorter than what the engine takes for one instant
-NOTHING = 1e-9  # a metric below this is 0, and the ratio has no limit
+NO_METRIC = 1e-9  # a metric below this is 0, and the ratio has no limit
 ANY = "any strategy"
 
 # What each example is about. Example 2 has all three metrics; its efficiency is the one with a finite limit.
@@ -99,7 +99,7 @@ class _Reached:
 
     def ratio(self, proved: Ratio, strategy: str, m: int) -> float:
         value = self._values.get((proved.example, m, strategy, proved.metric), math.nan)
-        return math.inf if value <= NOTHING else proved.alternative / value
+        return math.inf if value <= NO_METRIC else proved.alternative / value
 
 
 def _rows(results: Results) -> Iterator[tuple[tuple[str, int, str, str], float]]:

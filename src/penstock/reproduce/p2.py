@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import Floats, mean_intervals
+from penstock.campaign.statistics import mean_intervals
+from penstock.kernels.arrays import Floats
 from penstock.reproduce.bins import by_bin, counts
 from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import lines

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import Floats, mean_intervals
+from penstock.campaign.statistics import mean_intervals
+from penstock.kernels.arrays import Floats
 from penstock.report.parts.theme import COLOURS, COMPUTE, FAINT, INK, WAITING, theme
 from penstock.reproduce.bins import by_bin, counts, overall
 from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import Floats
+from penstock.kernels.arrays import Floats
 from penstock.reproduce.bins import by_bin, counts, in_order, overall
 from penstock.reproduce.experiment import PROFILES, Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import boxes, lines

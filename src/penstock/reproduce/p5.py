@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.campaign import Campaign, Results
-from penstock.campaign.statistics import Floats, mean_intervals
+from penstock.campaign.statistics import mean_intervals
+from penstock.kernels.arrays import Floats
 from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
 from penstock.reproduce.figures import bars, lines
 from penstock.reproduce.means import half_width, instances, matrix

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.model import Busy, Moment, Pending
 from penstock.policies.sharing import find
 from penstock.policies.sharing.asking import ask, improper
 from penstock.policies.sharing.foresight import Foresight
-from penstock.policies.sharing.view import Floats, View, shut
+from penstock.policies.sharing.view import View, shut
 from penstock.studies.share import Policy
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engine.program import Floats, Ints
 from penstock.engine.timeline import Timeline
 from penstock.errors import InvalidOption
 from penstock.files import write_whole
+from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.follow import in_order
 from penstock.policies.sharing.policy import Sharing
 

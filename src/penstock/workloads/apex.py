@@ -45,15 +45,12 @@ from functools import cached_property, lru_cache
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Application, Compute, Phase, Platform, Read, Repeat, Scenario, Window, Write
 from penstock.workloads.apex_table import GB, Table, Workflow, read_table
 from penstock.workloads.registry import Accepted, generator
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CIELO_CORES = 8 * 16_512
 CIELO_BANDWIDTH = 160 * GB

@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Annotated, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Application, Compute, Platform, Repeat, Scenario, Write
 from penstock.workloads.registry import Accepted, generator
 
@@ -93,9 +93,7 @@ def _jobs(draw: np.random.Generator, m: int | None) -> int:
     return int(draw.integers(FEWEST_JOBS, MOST_JOBS, endpoint=True)) if m is None else m
 
 
-def _scenario(
-    seed: int, noise: float, a: NDArray[np.float64], b: NDArray[np.float64], n: NDArray[np.int64]
-) -> Scenario:
+def _scenario(seed: int, noise: float, a: Floats, b: Floats, n: Ints) -> Scenario:
     return Scenario(
         version=1,
         platform=Platform(bandwidth=1.0),

@@ -25,14 +25,13 @@ import heapq
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.model import COMPUTE, WRITE, Application, Platform, Scenario, Trace
 from penstock.model.scenario import MOST_PHASES
 from penstock.workloads.registry import Accepted, generator
 
-Floats = NDArray[np.float64]
 Bandwidth = Annotated[float, Accepted("a number of bytes/s from 1 to 1e18", lambda value: 1 <= value <= 1e18)]
 
 HOUR = 3600.0

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import SAME
 from penstock.model import FOREVER, Application, Compute, Phase, Platform, Repeat, Scenario, Window, Write
 from penstock.workloads.registry import Accepted, generator
 
 if TYPE_CHECKING:
     from penstock.studies.share import Policy
 
-EVENT_TOLERANCE = 1e-9  # relative: what is closer happens at one instant
 MOST_APPLICATIONS = 10_000
 
 
@@ -96,7 +96,7 @@ def two_categories(m: int, epsilon: float, in_b: Iterable[int]) -> Scenario:
 
 def served_first(transferred: Sequence[float], volume: float) -> list[int]:
     """Places of the half that moved most of its first operation; ties by order in the scenario."""
-    done = [round(min(each / volume, 1.0) / EVENT_TOLERANCE) for each in transferred]
+    done = [round(min(each / volume, 1.0) / SAME) for each in transferred]
     return sorted(sorted(range(len(done)), key=lambda i: -done[i])[: len(done) // 2])
 
 
@@ -140,10 +140,10 @@ def example_6(
     epsilon = largest_epsilon(m) if epsilon is None else epsilon
     end = m * m / 2 - 2 * m + 2
     pause = epsilon / m**3
-    if epsilon >= 1 / m or pause <= EVENT_TOLERANCE * end:
+    if epsilon >= 1 / m or pause <= SAME * end:
         raise InvalidOption(
             f"example-6: m is {m} and epsilon is {epsilon:g}; accepted is an epsilon below 1/m with epsilon/m³ above"
-            f" {EVENT_TOLERANCE * end:.3g}, the resolution of time at the end of the window."
+            f" {SAME * end:.3g}, the resolution of time at the end of the window."
         )
     busy = _application(1, [Repeat(repeat=FOREVER, phases=(Write(write=1 / m), Compute(compute=pause)))])
     long = [_application(i, [Write(write=1 + epsilon), Compute(compute=m * m)]) for i in range(2, m + 1)]

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-SAME = 1e-6  # seconds: instants closer than this are one
+SAME_MOMENT = 1e-6  # seconds: instants closer than this are one
 
 _FLOATS, _INTS = types.float64[::1], types.int64[::1]
 
@@ -44,7 +41,7 @@ def earliest(at: Floats, free: Ints, steps: int, since: float, width: int, lengt
             high = middle - 1
     place = low
     step = low
-    while step < steps and at[step] < at[place] + length - SAME:
+    while step < steps and at[step] < at[place] + length - SAME_MOMENT:
         if free[step] < width:
             place = step + 1
         step += 1
@@ -63,10 +60,10 @@ def place_all(
         step = earliest(at, free, steps, last[kind], width[kind], length[kind])
         starts[job] = last[kind] = at[step]
         end = at[step] + length[kind]
-        while step < steps and at[step] < end - SAME:
+        while step < steps and at[step] < end - SAME_MOMENT:
             free[step] -= width[kind]
             step += 1
-        if step == steps or at[step] > end + SAME:
+        if step == steps or at[step] > end + SAME_MOMENT:
             for later in range(steps, step, -1):
                 at[later], free[later] = at[later - 1], free[later - 1]
             at[step], free[step] = end, free[step - 1] + width[kind]

@@ -20,14 +20,12 @@ import math
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.model import IoNodes, Platform, Scenario
 from penstock.workloads.chains import Iterations, chain, ordered
 from penstock.workloads.registry import Accepted, generator
-
-Floats = NDArray[np.float64]
 
 LOW_LOAD, HIGH_LOAD, DEVIATION = 0.1, 0.9, 0.1
 FEWEST_JOBS, MOST_JOBS = 25, 100

@@ -24,14 +24,13 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.model import COMPUTE, WRITE, Application, Platform, Scenario, Trace, Window
 from penstock.model.scenario import MOST_PHASES
 from penstock.workloads.registry import Accepted, generator
 
-Floats = NDArray[np.float64]
 Positive = Annotated[float, Accepted("a number > 0", lambda value: value > 0)]
 Count = Annotated[int, Accepted("a whole number ≥ 0", lambda value: value >= 0)]
 

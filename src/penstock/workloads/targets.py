@@ -31,15 +31,14 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.model import Application, Compute, Platform, Repeat, Scenario, Write
 from penstock.studies.profiles import Profiles, read_profiles
 from penstock.workloads.registry import Accepted, generator
 
 Draw = np.random.Generator
-Floats = NDArray[np.float64]
 Profile = dict[int, float]
 
 SHARES = {"ascent": 0.38, "peak": 0.55, "descent": 0.06, "neutral": 0.01}

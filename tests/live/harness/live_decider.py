@@ -15,11 +15,12 @@ from penstock.client import events as client_events
 from penstock.client import member as client_side
 from penstock.client.member import Member
 from penstock.engine.program import Program
+from penstock.kernels.arrays import Floats
 from penstock.live.core import ControllerSettings, Core, Resource
 from penstock.live.core.events import Connected, Frame, Identity, Input, Send, Tick
 from penstock.policies.sharing import Sharing
 from penstock.policies.sharing.foresight import Foresight
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 from penstock.wire import messages as wire
 
 from .lockstep import Decider

@@ -15,8 +15,8 @@ from penstock.engine.link.execution import Run
 from penstock.engine.link.state import chains_of, initial_state
 from penstock.engine.program import Program
 from penstock.engine.timeline import Timeline
+from penstock.kernels.arrays import SAME
 from penstock.kernels.heap import pop, push
-from penstock.policies.sharing.view import SAME
 
 WAITING = 1
 

@@ -11,8 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.best_next_event import _best_completion, _binding, _height, best_next_event
-from penstock.policies.sharing.view import Floats, View, empty_view, shut
+from penstock.policies.sharing.view import View, empty_view, shut
 from reference import decide
 from reference.lp import best_min_yield
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation import Demand
-from penstock.policies.sharing.view import Ints
 from reference.allocations import Counts, Placed, allowed, compute_of, limits_of, machine_of, nodes_of, volume_of
 
 Document = dict[str, Any]

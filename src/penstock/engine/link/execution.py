@@ -22,10 +22,11 @@ from penstock.engine.link.state import (
     no_segments,
     segments_room,
 )
-from penstock.engine.program import Floats, Program
+from penstock.engine.program import Program
 from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing

@@ -28,12 +28,12 @@ from penstock.engine.link.state import (
     LinkState,
     Segments,
 )
-from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
+from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.policies.sharing.policy import Decide
-from penstock.policies.sharing.view import POLICY, RATES, ROOM, SAME, View
+from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 
 MOST_IDLE = 1_000_000
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.kernels.compile import inlined, kernel
-from penstock.policies.sharing.view import SAME
 
 NOT_ASKED = np.nan
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from penstock.engine.link.execution import Run
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
 from penstock.engine.timeline import Timeline
+from penstock.kernels.arrays import Floats, Ints
 
 
 def merged(program: Program, rows: Sequence[Ints], runs: Sequence[Run]) -> Run:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
+from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Sharing
 from penstock.policies.sharing.view import View, empty_view

@@ -10,7 +10,7 @@ import numpy as np
 from penstock.engine.link import loop
 from penstock.engine.link.execution import origin_of, tick_of
 from penstock.engine.link.state import chains_of
-from penstock.engine.program import Floats, Program
+from penstock.engine.program import Program
 from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.targets.loop import lost_on, run_targets
 from penstock.engine.targets.stripes import (
@@ -22,6 +22,7 @@ from penstock.engine.targets.stripes import (
     stripes_view,
     with_memory,
 )
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing

@@ -13,7 +13,6 @@ from numba import types
 from penstock.engine.link.loop import BUDGET_SPENT, DONE, MOST_IDLE, PAUSED, REFUSED, STALLED
 from penstock.engine.link.losses import NOT_ASKED
 from penstock.engine.link.state import CHAINS, Chains
-from penstock.engine.program import Floats
 from penstock.engine.rows import move, move_row, rows_shown, take
 from penstock.engine.targets.losses import mean_loss_on_target
 from penstock.engine.targets.stripes import (
@@ -29,11 +28,12 @@ from penstock.engine.targets.stripes import (
     Stripes,
     StripeState,
 )
+from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.kernels.tournament import first, put
 from penstock.policies.sharing.policy import Decide
-from penstock.policies.sharing.view import POLICY, RATES, ROOM, SAME, View
+from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 
 
 @inlined

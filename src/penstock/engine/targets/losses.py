@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from penstock.engine.link.losses import loss, of_rows
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import kernel
 
 _F = types.float64[::1]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.tournament import empty_tree
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Sharing

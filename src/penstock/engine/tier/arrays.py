@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 
 AWAY, COMPUTING, READING, WRITING, OVER = range(5)
 NOW, TICK, COMMON_RATE, COMMON_USED, PEAK = range(5)

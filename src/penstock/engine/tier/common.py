@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.engine.tier.arrays import (
     COMMON_FULL,
     COMMON_RATE,
@@ -21,6 +20,7 @@ from penstock.engine.tier.arrays import (
     TierState,
 )
 from penstock.engine.tier.rules import an_instant, filling_of, held_by, is_full
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, part
 
 

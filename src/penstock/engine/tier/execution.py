@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.engine.stepping import Progress, idle
 from penstock.engine.tier import arrays as tier
 from penstock.engine.tier import loop as tier_loop
 from penstock.engine.tier.arrays import BufferContents, Script, Timetable, initial_tier, no_plan
 from penstock.engine.tier.loop import run_tier
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.policies.buffering.policy import Strategy, nothing
 from penstock.policies.buffering.view import Flows, empty_flows
 from penstock.policies.sharing.asking import compiled, first_class, raised

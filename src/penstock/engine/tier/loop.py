@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats
 from penstock.engine.tier.arrays import (
     CONTENTS,
     EVENTS,
@@ -25,11 +24,12 @@ from penstock.engine.tier.arrays import (
 from penstock.engine.tier.common import common_full_at, settle_common, share_freed
 from penstock.engine.tier.rules import ask, held_by, move, settle, soonest, take_rates
 from penstock.engine.tier.sharing import share_flows
+from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.policies.buffering.policy import Divide
 from penstock.policies.buffering.view import FLOWS, STRATEGY, Flows
 from penstock.policies.sharing.policy import Decide
-from penstock.policies.sharing.view import POLICY, ROOM, SAME, View
+from penstock.policies.sharing.view import POLICY, ROOM, View
 
 DONE, STALLED, REFUSED, BUDGET_SPENT, ROOM_SPENT = range(5)
 NOTHING, ALL = -2, -1

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.engine.tier.arrays import (
     AWAY,
     COMMON_FULL,
@@ -23,9 +22,9 @@ from penstock.engine.tier.arrays import (
     TierState,
     Timetable,
 )
+from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined
 from penstock.policies.buffering.view import Flows
-from penstock.policies.sharing.view import SAME
 
 # Of the bytes planned, and of the time: a flow that is less off its plan is on it.
 _BYTES, _TIME = 1e-12, 1e-14

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.link.losses import loss
-from penstock.engine.program import Floats
 from penstock.engine.rows import rows_shown
 from penstock.engine.tier.arrays import AWAY, COMPUTING, OVER, WRITING, Script, TierState
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, part
 from penstock.policies.buffering.view import Flows
 from penstock.policies.sharing.policy import Decide

@@ -15,6 +15,7 @@ from math import floor, inf, nextafter
 import numpy as np
 
 from penstock.errors import PenstockError
+from penstock.kernels.arrays import SAME
 from penstock.live.core import charges, records
 from penstock.live.core import handlers as frames
 from penstock.live.core.checks import Refused
@@ -39,7 +40,6 @@ from penstock.live.core.settings import ControllerSettings
 from penstock.live.core.state import GRACE, MONITOR, PAUSED, RUN, ControllerState
 from penstock.policies.sharing import find
 from penstock.policies.sharing.policy import Sharing
-from penstock.policies.sharing.view import SAME
 from penstock.wire import messages as wire
 
 _LONGEST_FAULT = 500  # characters

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.live.core import records
-from penstock.live.core.rows import Floats, Ints
 from penstock.live.core.settings import ControllerSettings
 from penstock.live.core.state import ControllerState
 from penstock.policies.sharing.asking import ask, at, improper, raised
 from penstock.policies.sharing.fair_share import fair_share
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
-from penstock.policies.sharing.view import SAME, View, shut
+from penstock.policies.sharing.view import View, shut
 
 _ROUNDS = 4
 _SOON = 1e-3  # seconds of transfer that are shown of one that should have ended by now

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.live.core.members import App
-
-Floats = NDArray[np.float64]
 
 
 class Losses:
@@ -43,7 +41,7 @@ class Losses:
         for app in apps:
             self.put(app)
 
-    def mean(self, now: float, application: NDArray[np.int64], release: Floats, progress: Floats) -> float:
+    def mean(self, now: float, application: Ints, release: Floats, progress: Floats) -> float:
         """The mean of 1 - yield over those that compute and those that policies are shown, in these columns."""
         computing = np.flatnonzero(~np.isnan(self._lost))
         ages = now - self._release[computing]

@@ -9,11 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.live.core.members import App, RouteRow
 from penstock.live.core.resources import Key, Route
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _FLOATS = (
     "nodes",

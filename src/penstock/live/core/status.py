@@ -6,8 +6,8 @@ from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from penstock.kernels.arrays import Floats
 from penstock.live.core.members import App, Member, Stage
-from penstock.live.core.rows import Floats
 from penstock.live.core.state import ControllerState
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import MEDIUM, allocation
-from penstock.policies.sharing.view import Ints
 
 
 @allocation("best-bandwidth", source="P4 §3.1", needs=MEDIUM)

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.order import rounded
-from penstock.policies.sharing.view import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Bools, Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import Allocated, allocation
-from penstock.policies.sharing.view import Floats, Ints
 
 _F = types.float64[::1]
 _I = types.int64[::1]
@@ -24,16 +23,15 @@ _F2 = types.float64[:, ::1]
 _I2 = types.int64[:, ::1]
 _B = types.boolean[::1]
 
-Bools = NDArray[np.bool_]
 
-_SAME = 1e-12  # relative: sums closer than this differ by the order in which they were added
+_SAME_SUM = 1e-12  # relative: sums closer than this differ by the order in which they were added
 _LEFT_OUT = -1
 
 
 @inlined
 def _better(value: float, total: int, than: float, than_total: int) -> bool:
     """A higher sum, or the same with fewer targets."""
-    if abs(value - than) <= _SAME * abs(than):
+    if abs(value - than) <= _SAME_SUM * abs(than):
         return total < than_total
     return value > than
 

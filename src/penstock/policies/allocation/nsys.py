@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import allocation
-from penstock.policies.sharing.view import Ints
 
 
 @allocation("nsys", source="P4 §3.1")

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.policy import rule_of
-from penstock.policies.sharing.view import Ints
 
 # What must be known of applications: nothing at all; what the batch system knows (nodes); sums over a run, or its best
 # number of targets; the bandwidth on every number of targets.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import NOTHING, allocation
-from penstock.policies.sharing.view import Ints
 
 
 @allocation("random", source="P4 §3.1", needs=NOTHING)

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.kernels.tournament import empty_tree, first, put
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import allocation
 from penstock.policies.sharing.order import coarse
-from penstock.policies.sharing.view import Floats, Ints
 
 _F = types.float64[::1]
 _I = types.int64[::1]

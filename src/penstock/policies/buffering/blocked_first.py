@@ -6,10 +6,10 @@ written to, or an empty one that is read from, costs compute time at once.
 
 from __future__ import annotations
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.buffering.level import raise_together
 from penstock.policies.buffering.policy import strategy
 from penstock.policies.buffering.view import Flows
-from penstock.policies.sharing.view import Floats
 
 
 @strategy("blocked-first", source="ours")

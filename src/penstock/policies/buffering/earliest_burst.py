@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.buffering.in_turn import serve_in_turn
 from penstock.policies.buffering.policy import strategy
 from penstock.policies.buffering.view import Flows
-from penstock.policies.sharing.view import Floats
 
 _LAST = np.finfo(np.float64).max
 

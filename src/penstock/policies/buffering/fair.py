@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.buffering.level import raise_together
 from penstock.policies.buffering.policy import strategy
 from penstock.policies.buffering.view import Flows
-from penstock.policies.sharing.view import Floats
 
 
 @strategy("fair", source="P5 §7.1")

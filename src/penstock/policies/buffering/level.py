@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
 from penstock.policies.buffering.view import Flows
-from penstock.policies.sharing.view import Floats
 
 _RISING = -1.0
 

@@ -9,10 +9,10 @@ from typing import Any
 from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import compile_policy, kernel, reason
 from penstock.policies.buffering.view import DIVIDE, Flows
 from penstock.policies.sharing.policy import rule_of
-from penstock.policies.sharing.view import Floats
 
 Divide = Callable[[Flows, Floats], None]
 

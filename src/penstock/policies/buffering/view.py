@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.policies.sharing.view import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 
 
 class Flows(NamedTuple):

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.policies.sharing.order import ranked
-from penstock.policies.sharing.view import SAME, Floats, Ints
 
 # Measured: with less the bandwidth of a node runs dry now and then, with more its jobs only wait.
 DEFAULT_SENSITIVITY = 1.5

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.policies.sharing.order import ranked
-from penstock.policies.sharing.view import SAME, Floats, Ints
 
 
 def longest_first(seconds: Floats, nodes: int) -> Ints:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.policies.sharing.order import ranked
-from penstock.policies.sharing.view import SAME, Floats, Ints
 
 
 def make_pack(seconds: Floats, io: Floats, processors: Ints, room: int, sensitivity: float) -> Ints:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.placement.policy import placement
 from penstock.policies.sharing.order import ranked, rounded
-from penstock.policies.sharing.view import Ints
 
 
 @placement("greedy-clairvoyant", source="P4 §3.2")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import HARD, TargetPolicy, checked_places
 from penstock.policies.sharing.policy import rule_of
-from penstock.policies.sharing.view import Ints
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import NOTHING
 from penstock.policies.placement.policy import placement
-from penstock.policies.sharing.view import Ints
 
 
 @placement("random", source="P4 §3.2", needs=NOTHING)

@@ -6,9 +6,10 @@ served; towards the end yields count, which nobody can make good any more.
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.credited_yield import fill_by_credit
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("annealed-credit", source="ours", first=11.5, last=1.5, g=2.0)

@@ -10,9 +10,10 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import compile_policy, once, reason
 from penstock.policies.sharing.policy import Sharing
-from penstock.policies.sharing.view import DECIDE, SAME, Floats, View
+from penstock.policies.sharing.view import DECIDE, View
 
 
 def ask(policy: Sharing, view: View, rates: Floats) -> None:

@@ -25,14 +25,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, kernel, total
 from penstock.policies.sharing.order import coarse
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import RATES, VIEW, Floats, View
+from penstock.policies.sharing.view import RATES, VIEW, View
 
 _NOBODY = -1
 _EXACT = 1e-14
-_TIE = 1e-9
+_SAME_YIELD = 1e-9
 _MOST_LOOKS = 200
 _SOUND = 1e-3
 
@@ -184,10 +185,10 @@ def _pick_lowest(view: View, to_beat: float) -> int:
         latest = min(latest, full / to_beat - age)
         if view.progress[row] <= age:
             most = min(most, full / (age + needs))
-    high = most * (1.0 + _TIE)
+    high = most * (1.0 + _SAME_YIELD)
     few = 0
     for row in range(view.limit.size):
-        if not view.progress[row] > high * (view.now - view.release[row] + latest * (1.0 + _TIE)):
+        if not view.progress[row] > high * (view.now - view.release[row] + latest * (1.0 + _SAME_YIELD)):
             view.rows[few] = row
             few += 1
     return few
@@ -207,7 +208,7 @@ def _lowest_when_done(view: View, u: float) -> int:
 @kernel(_B(VIEW, types.float64, types.float64))
 def _bounds(view: View, best: float, u: float) -> EventLimits:
     """What follows from an event at u with this minimum yield for all others."""
-    few = _pick_lowest(view, best * (1.0 - _TIE))
+    few = _pick_lowest(view, best * (1.0 - _SAME_YIELD))
     return EventLimits(few, _lowest_when_done(view, u), u, best, _sharing_below(view, few, _NOBODY, u, best))
 
 
@@ -304,9 +305,9 @@ def best_next_event(view: View, rates: Floats) -> None:
     bounds = EventLimits(rates.size, first, 0.0, np.inf, _sharing_below(view, rates.size, _NOBODY, 0.0, np.inf))
     for turn in range(-1, rates.size):
         k = first if turn < 0 else turn
-        if _at_most(view, bounds, k) < best * (1.0 - _TIE):
+        if _at_most(view, bounds, k) < best * (1.0 - _SAME_YIELD):
             continue
-        height, u = _best_completion(view, bounds.few, k, best * (1.0 - _TIE))
+        height, u = _best_completion(view, bounds.few, k, best * (1.0 - _SAME_YIELD))
         height = coarse(height)
         tie = height == best and coarse(u) == coarse(best_u)
         if (

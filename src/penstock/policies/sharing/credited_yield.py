@@ -6,10 +6,11 @@ applications that are a little behind. g = 0 is greedy yield; g = 1 goes by earl
 have in common; the larger g, the more it is greedy communication.
 """
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 # An age below any that a run knows, whatever its unit of time: at its release an application goes by its volume.
 _NO_AGE = 1e-100

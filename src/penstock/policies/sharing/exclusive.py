@@ -10,10 +10,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.order import coarse, ranked, rounded
-from penstock.policies.sharing.view import Floats, Ints, View
+from penstock.policies.sharing.view import View
 
 
 @inlined

@@ -1,8 +1,9 @@
 """Fair share: everyone gets the same fraction of what it could use (P1 §4.1). What file systems do unasked."""
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import total
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("fair-share", source="P1 §4.1")

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.exclusive import goes_on, start_application, start_first
-from penstock.policies.sharing.view import Floats, Ints, View
+from penstock.policies.sharing.view import View
 
 
 def planned(sequence: Sequence[int] | Ints) -> Floats:

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.fixed_order import keep_to_plan, planned
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Sharing, sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("follow", source="P2 §2.3")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from penstock.errors import PolicyError
-from penstock.policies.sharing.view import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 
 
 def picked(first: Ints, rows: Ints) -> tuple[Ints, Ints]:

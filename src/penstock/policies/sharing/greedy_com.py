@@ -1,8 +1,9 @@
 """Greedy communication: the transfer that could be over first goes first (P1 §4.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("greedy-com", source="P1 §4.1")

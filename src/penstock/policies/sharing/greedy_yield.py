@@ -1,8 +1,9 @@
 """Greedy yield: whoever has been held back most goes first (P1 §4.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.order import fill, yield_now
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("greedy-yield", source="P1 §4.1")

@@ -14,11 +14,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.fixed_order import keep_to_plan, planned
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.order import ranked
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, Ints, View
+from penstock.policies.sharing.view import View
 
 
 def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:

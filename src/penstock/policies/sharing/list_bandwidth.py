@@ -1,8 +1,9 @@
 """Bandwidth: whoever has had the least of the storage for its age is served next, alone (P3 §5.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import goes_on, start_first
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("list-bandwidth", source="P3 §5.1", memory=1)

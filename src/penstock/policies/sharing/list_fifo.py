@@ -1,8 +1,9 @@
 """First in, first out: whoever asked first is served first, alone (P2 §5.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import goes_on, start_first
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("list-fifo", source="P2 §5.1, P3 §5.1")

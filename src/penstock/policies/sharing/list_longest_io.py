@@ -1,8 +1,9 @@
 """Longest I/O: the operation that takes longest is served next, alone (P3 §5.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import announced, goes_on, io_time, pass_on, start_first
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("list-longest-io", source="P3 §5.1", prepare=io_time)

@@ -1,8 +1,9 @@
 """Lowest id: a fixed ranking of the applications, the first of the scenario on top (P3 §5.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import goes_on, start_first
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("list-lowest-id", source="P3 §5.1")

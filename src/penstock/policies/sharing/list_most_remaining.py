@@ -1,8 +1,9 @@
 """Most remaining: whoever still has the most to do is served next, alone (P2 §5.1; P3 calls it longest remaining)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import announced, goes_on, pass_on, start_first, time_left
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("list-most-remaining", source="P2 §5.1, P3 §5.1", prepare=time_left)

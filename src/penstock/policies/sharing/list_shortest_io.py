@@ -1,8 +1,9 @@
 """Shortest I/O: the operation that takes least is served next, alone, so that few wait long (P3 §5.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import announced, goes_on, io_time, pass_on, start_first
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("list-shortest-io", source="P3 §5.1", prepare=io_time)

@@ -1,8 +1,9 @@
 """Shortest remaining: whoever is nearest to its end is served next, alone, to free its nodes (P3 §5.1)."""
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import announced, goes_on, pass_on, start_first, time_left
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @sharing("list-shortest-remaining", source="P3 §5.1", prepare=time_left)

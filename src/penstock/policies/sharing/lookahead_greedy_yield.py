@@ -6,10 +6,11 @@ yield; h is the earliest completion under that allocation, or the end of the win
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.order import coarse, sort_rows, yield_now
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 @inlined

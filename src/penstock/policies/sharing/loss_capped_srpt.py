@@ -9,11 +9,12 @@ import math
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
-_NOTHING = 1e-9  # a mean loss below this is none
+_NO_LOSS = 1e-9  # a mean loss below this is none
 _STEPS = 2.0**30  # keys that are closer than one of so many to 1 are the same
 
 
@@ -24,7 +25,7 @@ def loss_capped_srpt(view: View, rates: Floats) -> None:
         key = math.log(view.remaining[row] / view.limit[row])
         age = view.now - view.release[row]
         loss = 1.0 - (view.progress[row] + view.remaining[row] / view.capacity) / age if age > 0.0 else 0.0
-        if loss > 0.0 and view.mean_loss >= _NOTHING:
+        if loss > 0.0 and view.mean_loss >= _NO_LOSS:
             key -= (loss / (view.settings[0] * view.mean_loss)) ** 16
         # Of logarithms the difference says what is the same, whatever they are themselves in this unit of time.
         view.key[row] = np.floor(key * _STEPS + 0.5) / _STEPS

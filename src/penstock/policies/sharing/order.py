@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
-from penstock.policies.sharing.view import SHOWN, SHOWN_INTS, Floats, Ints, View
+from penstock.policies.sharing.view import SHOWN, SHOWN_INTS, View
 
 _HUGE = 1e300
 # Veltkamp's splitter: c - (c - x) with c = x * (2**23 + 1) is x rounded to 53 - 23 = 30 bits.

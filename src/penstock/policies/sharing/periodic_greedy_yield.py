@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.greedy_yield import greedy_yield
 from penstock.policies.sharing.policy import Outlook, sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 _decide = greedy_yield.decide
 

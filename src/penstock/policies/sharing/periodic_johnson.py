@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.exclusive import johnson
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import sharing
 from penstock.policies.sharing.turns import in_turns, take_turns
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 
 def order(foresight: Foresight, settings: Mapping[str, float]) -> Floats:

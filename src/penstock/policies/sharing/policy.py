@@ -12,9 +12,10 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from penstock.errors import PolicyError
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import compile_policy, reason
 from penstock.policies.sharing.foresight import Foresight
-from penstock.policies.sharing.view import DECIDE, Floats, View
+from penstock.policies.sharing.view import DECIDE, View
 
 Decide = Callable[[View, Floats], None]
 

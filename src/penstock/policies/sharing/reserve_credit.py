@@ -8,20 +8,21 @@ who is served without waiting from now on makes good that much against the other
 
 import numpy as np
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import total
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 _NO_AGE = 1e-100  # below any that a run knows, whatever its unit of time
-_NOTHING = 1e-9  # a mean loss below this is none
+_NO_LOSS = 1e-9  # a mean loss below this is none
 
 
 @sharing("reserve-credit", source="ours", losses=True, k=1.3, ahead=0.1)
 def reserve_credit(view: View, rates: Floats) -> None:
     """Fill greedily, lowest yield first, with credit for a large share of what waits, while that can be made good."""
     k, ahead = view.settings[0], view.settings[1]
-    if view.mean_loss < _NOTHING:
+    if view.mean_loss < _NO_LOSS:
         k = 0.0
     waiting = total(view.remaining, rates.size)
     for row in range(rates.size):

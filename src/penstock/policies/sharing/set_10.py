@@ -7,10 +7,11 @@ the others. Applications without a completed iteration are one set with the prio
 
 import math
 
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.order import fill_rows
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.view import Floats, View
+from penstock.policies.sharing.view import View
 
 # The newcomers' number: after all others, whatever the unit of time.
 _NEWCOMERS = 1e6

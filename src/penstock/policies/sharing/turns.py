@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.exclusive import goes_on, start_application
 from penstock.policies.sharing.foresight import Foresight
-from penstock.policies.sharing.view import SAME, Floats, Ints, View
+from penstock.policies.sharing.view import View
 
 # The memory: whose turn it is, then for each place in the order these three.
 _WHO, _START, _LEFT, _WIDTH = 0, 1, 2, 3

@@ -11,13 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-
-SAME = 1e-9  # relative: times and rates closer than this are the same
+from penstock.kernels.arrays import Floats, Ints
 
 
 class View(NamedTuple):

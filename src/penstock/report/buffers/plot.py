@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from penstock.engine.program import Floats, Ints
+    from penstock.kernels.arrays import Floats, Ints
     from penstock.studies.buffers import Buffered, Filling
     from penstock.studies.buffers.sweep import Comparison, Sweep
     from penstock.studies.sizing.traffic import Limits, Traffic

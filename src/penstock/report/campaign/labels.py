@@ -11,12 +11,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from penstock.kernels.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]  # places: x and y, in pixels; boxes: left, bottom, right, top
 
 SIZE = 8  # of the type
 DISTANCES = (8.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0)  # from the point; this and the next four in points of type

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from penstock.report.campaign.labels import Floats, Label, place_labels
+from penstock.kernels.arrays import Floats
+from penstock.report.campaign.labels import Label, place_labels
 from penstock.report.campaign.plot import metric_label, note, panels_of
 from penstock.report.parts.theme import FAINT, OTHERS, label, look, theme
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
     from penstock.campaign.recommendation import Recommendation
-    from penstock.engine.program import Floats
+    from penstock.kernels.arrays import Floats
     from penstock.metrics.result import Result
 
 _BOX_FROM = 5  # applications; fewer say more as dots alone
 _MOST_DOTS = 3000  # beyond, dots become pixels
 _POINT = 7.0  # room around a marker, in pixels
-_SAME = 3.0  # points closer than this, in pixels, are one to the eye
+_SAME_PIXELS = 3.0  # points closer than this, in pixels, are one to the eye
 _NEAR = 16.0  # a label further away than this gets a leader
 
 
@@ -197,7 +197,7 @@ def _together(points: Floats) -> list[list[int]]:
     """Points by position, those that the eye cannot tell apart under one label."""
     groups: list[list[int]] = []
     for i, point in enumerate(points):
-        home = next((group for group in groups if math.dist(points[group[0]], point) < _SAME), None)
+        home = next((group for group in groups if math.dist(points[group[0]], point) < _SAME_PIXELS), None)
         if home is None:
             groups.append([i])
         else:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from penstock.metrics.result import Result
 
 _NAMED = 3
-_TIE = 1e-9
+_SAME_RESULT = 1e-9
 
 
 class Measure(NamedTuple):
@@ -55,7 +55,7 @@ def best(results: Sequence[Result], measure: Measure) -> list[int]:
     if not values:
         return []
     top = max(values.values()) if measure.highest else min(values.values())
-    return [i for i, value in values.items() if abs(value - top) <= _TIE * max(1.0, abs(top))]
+    return [i for i, value in values.items() if abs(value - top) <= _SAME_RESULT * max(1.0, abs(top))]
 
 
 def winners(results: Sequence[Result], measure: Measure) -> set[int]:
@@ -170,7 +170,7 @@ def _optimum_line(results: Sequence[Result]) -> str:
     least, most = (fixed(ratio, 3) for ratio in (top.ratio_to_optimum, top.ratio_to_bound))
     times = least if least == most else f"{least} to {most}"
     sentence = f"Shortest makespan here: {_names(results, first)}, {times} times that of the exact optimum"
-    if top.ratio_to_bound is not None and top.ratio_to_bound < 1.0 - _TIE:
+    if top.ratio_to_bound is not None and top.ratio_to_bound < 1.0 - _SAME_RESULT:
         return f"{sentence}, which serves one operation at a time: sharing can beat it."
     return f"{sentence} (one operation at a time, none interrupted)."
 

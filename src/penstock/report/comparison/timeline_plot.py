@@ -20,8 +20,8 @@ from penstock.report.parts.time_axis import time_axis
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.engine.program import Floats, Ints
     from penstock.engine.timeline import Timeline
+    from penstock.kernels.arrays import Floats, Ints
     from penstock.metrics.result import Result
 
 MOST_STEPS = 240  # of the stacked bandwidth

@@ -21,14 +21,14 @@ from penstock.report.parts.time_axis import time_axis
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.engine.program import Floats
+    from penstock.kernels.arrays import Floats
     from penstock.studies.packs import PackedJob, Packing
 
 # From a job that hardly transfers to one that does so half of its time: one hue, readable in grey too.
 _SHARES = LinearSegmentedColormap.from_list("io share", ["#dfe9f3", "#88b0d4", "#4477aa", "#1c3f66"])
 _MOST_NODES = 12  # drawn; more would be lines
 _NAMED_JOBS = 60
-_SAME = 1e-9
+_SAME_TIME = 1e-9
 
 Slots = list[tuple[int, int]]  # processors from … up to …
 
@@ -55,8 +55,8 @@ def slots(jobs: Sequence[PackedJob], processors: int) -> Iterator[tuple[PackedJo
     free = [(0, processors)]
     running: list[tuple[float, Slots]] = []
     for job in sorted(jobs, key=lambda job: (job.start, -job.nodes)):
-        over = [held for end, held in running if end <= job.start * (1.0 + _SAME)]
-        running = [(end, held) for end, held in running if end > job.start * (1.0 + _SAME)]
+        over = [held for end, held in running if end <= job.start * (1.0 + _SAME_TIME)]
+        running = [(end, held) for end, held in running if end > job.start * (1.0 + _SAME_TIME)]
         free = _joined([*free, *(stretch for held in over for stretch in held)])
         held, free = _taken(free, job.nodes)
         running.append((job.end, held))

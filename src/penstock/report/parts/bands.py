@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from penstock.engine.program import Floats, Ints
     from penstock.engine.timeline import Timeline
+    from penstock.kernels.arrays import Floats, Ints
 
 
 class Spans(NamedTuple):

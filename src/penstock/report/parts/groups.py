@@ -10,7 +10,7 @@ import numpy as np
 from penstock.report.parts.theme import COLOURS, OTHERS, label
 
 if TYPE_CHECKING:
-    from penstock.engine.program import Floats, Ints
+    from penstock.kernels.arrays import Floats, Ints
 
 _MOST = 8
 GROUP_COLOURS = (*COLOURS[:_MOST], OTHERS)

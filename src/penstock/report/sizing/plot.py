@@ -21,7 +21,7 @@ from penstock.studies.sizing.replay import usage_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.engine.program import Floats, Ints
+    from penstock.kernels.arrays import Floats, Ints
     from penstock.studies.sizing import SizeCurve, Sizing
     from penstock.studies.sizing.traffic import Limits
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 _MOST_BURSTS = 8
 _LARGEST = "bold red"
-_SAME = 1e-6  # relative: differences that no reader sees
+_UNSEEN = 1e-6  # relative: differences that no reader sees
 _VERBS = {"write": "write", "read": "read", "both": "read and write"}
 _PLAIN = {
     "isolated": "each application alone",
@@ -112,7 +112,7 @@ def explanation_lines(sizing: Sizing) -> list[str]:
         more = sum(burst.weight * (burst.demand - burst.room) for burst in others)
         lines.append(f"  {len(others):,} smaller ones, by which the file system falls behind by {shown(sizing, more)}.")
     total = shown(sizing, proof.size)
-    if proof.rest > _SAME * size:
+    if proof.rest > _UNSEEN * size:
         lines.append(
             f"Less {shown(sizing, proof.rest)} that could go earlier or come later than in these bursts: {total}."
         )
@@ -136,7 +136,7 @@ def burst_words(sizing: Sizing, burst: Burst) -> str:
     left = burst.demand - burst.room
     carries = {"write": "takes", "read": "gives", "both": "carries"}[burst.direction]
     kept = {"write": "must wait in the buffer", "read": "must be in the buffer before", "both": "are the buffer's"}
-    counted = "" if abs(burst.weight - 1.0) < _SAME else f" (counts {burst.weight:.3g} times)"
+    counted = "" if abs(burst.weight - 1.0) < _UNSEEN else f" (counts {burst.weight:.3g} times)"
     return (
         f"From {begin} on, for {duration(burst.end - burst.begin)}, {who} {many} {shown(sizing, burst.demand)}; the "
         f"file system {carries} {shown(sizing, burst.room)} meanwhile, so that {shown(sizing, left)} "

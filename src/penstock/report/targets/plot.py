@@ -21,7 +21,7 @@ from penstock.report.targets.table import IDLE, SLOWDOWN, allotment_words, compa
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.engine.program import Floats
+    from penstock.kernels.arrays import Floats
     from penstock.report.comparison.summary import Measure
     from penstock.studies.targets.result import Allotment
 

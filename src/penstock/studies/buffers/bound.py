@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats, Ints
 from penstock.engine.tier.arrays import COMPUTING, WRITING
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.model import Scenario
 from penstock.studies.buffers.script import script_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.engine.tier.arrays import Timetable
+from penstock.kernels.arrays import Floats
 from penstock.studies.sizing.schedule import BufferSchedule
 
 

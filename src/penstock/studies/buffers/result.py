@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.compile import listed
-from penstock.engine.program import Floats
 from penstock.engine.tier.arrays import COMPUTING, READING, WRITING, Script
+from penstock.kernels.arrays import Floats
 from penstock.model import Scenario
 from penstock.model.trace import READ, WRITE
 from penstock.studies.sizing.traffic import caps_of

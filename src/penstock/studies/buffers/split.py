@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.errors import InvalidOption, InvalidScenario
+from penstock.kernels.arrays import Floats
 from penstock.model import Scenario
 from penstock.studies.sizing import Sizing, size_buffer
 from penstock.studies.sizing.schedule import BufferSchedule

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from penstock.studies.optimum.chains import Chain, Chains
 
 MOST_UNITS = 2**40  # in the makespan of a schedule
-SAME = 1e-12  # relative: a duration this close to a multiple of the unit is one
+SAME_MULTIPLE = 1e-12  # relative: a duration this close to a multiple of the unit is one
 _LARGEST_DENOMINATOR = 10**6
 
 
@@ -50,7 +50,7 @@ def _common_unit(durations: Iterable[float], horizon: float) -> Fraction | None:
     unit = Fraction(0)
     for value in durations:
         near = Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
-        if abs(float(near) - value) > SAME * value:
+        if abs(float(near) - value) > SAME_MULTIPLE * value:
             return None
         unit = _common_divisor(unit, near)
         if unit and horizon / unit > MOST_UNITS:

@@ -9,7 +9,7 @@ from typing import Any
 from penstock.metrics.result import Result
 from penstock.studies.schedules import Schedule, schedule_of
 
-TOLERANCE = 1e-6  # where durations had to be rounded
+ROUNDED_WITHIN = 1e-6  # where durations had to be rounded
 
 
 def gap(makespan: float, bound: float, start: float) -> float:
@@ -45,7 +45,7 @@ class Optimum:
     @property
     def optimal(self) -> bool:
         """Whether there is no better schedule: proved, to within a millionth if durations had to be rounded."""
-        return self.gap <= (TOLERANCE if self.rounding else 0.0)
+        return self.gap <= (ROUNDED_WITHIN if self.rounding else 0.0)
 
     @property
     def gap(self) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from numba import boolean, types
 from numpy.typing import NDArray
 
-from penstock.engine.program import Ints
+from penstock.kernels.arrays import Ints
 from penstock.kernels.compile import kernel
 from penstock.studies.optimum.chains import Chains, Order, twins
 

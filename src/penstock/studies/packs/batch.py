@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.engine.tally import tally
 from penstock.errors import InvalidOption, InvalidScenario
+from penstock.kernels.arrays import Floats
 from penstock.metrics.measure import Study
 from penstock.model import IoNodes, Scenario
 

@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from penstock.engine.link.execution import Execution, execute
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.policies.mapping.backfill import Backfill
 from penstock.policies.mapping.longest_first import longest_first
 from penstock.policies.mapping.make_pack import make_pack
 from penstock.policies.sharing.policy import Outlook, Sharing
-from penstock.policies.sharing.view import SAME
 from penstock.studies.packs.batch import Batch
 
 Progress = Callable[[int], None]  # how many jobs have ended

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.packs.batch import Batch
 from penstock.studies.packs.execution import Placed

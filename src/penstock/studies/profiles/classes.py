@@ -21,13 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from penstock.errors import InvalidOption
-from penstock.studies.profiles.fit import Floats, between, non_decreasing, unimodal
+from penstock.kernels.arrays import Floats
+from penstock.studies.profiles.fit import between, non_decreasing, unimodal
 from penstock.studies.profiles.profiles import Profile
 
 CLASSES = ("Ascent", "Descent", "Peak", "Neutral")
 LEVELS = ("class", "shape")
 NEUTRAL = 0.1
-_TIE = 1e-9
+_SAME_FASTEST = 1e-9
 _SPLIT = 2.0**23 + 1.0
 _HUGE = 1e300
 _STEP = 1e-6
@@ -60,7 +61,7 @@ def class_of(profile: Profile) -> str:
     ('Ascent', 'Peak', 'Neutral')
     """
     top = max(profile.values())
-    if top - min(profile.values()) <= NEUTRAL * top * (1.0 + _TIE):
+    if top - min(profile.values()) <= NEUTRAL * top * (1.0 + _SAME_FASTEST):
         return "Neutral"
     best = fastest(profile)
     if best == max(profile):

@@ -17,15 +17,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.studies.profiles.profiles import Profile, Profiles
 
-Floats = NDArray[np.float64]
-
 SHAPES = ("monotone", "unimodal")
-_SAME = 1e-9
+_SAME_BANDWIDTH = 1e-9
 
 
 def fit_profiles(profiles: Profiles, shape: str | None = None, counts: Iterable[int] | None = None) -> Profiles:
@@ -86,7 +84,7 @@ def unimodal(values: Floats, weights: Floats) -> Floats:
         down = non_decreasing(values[turn:][::-1], weights[turn:][::-1])[::-1]
         curve = np.concatenate([up, down])
         distance = float(weights @ (curve - values) ** 2)
-        if distance < least - _SAME:
+        if distance < least - _SAME_BANDWIDTH:
             best, least = curve, distance
     return best
 
@@ -98,7 +96,7 @@ def _shaped(profile: Profile, repetitions: Mapping[int, int], shape: str | None)
     logs = np.log([profile[n] for n in counts])
     weights = np.array([repetitions.get(n, 1) for n in counts], dtype=float)
     fit = (non_decreasing if shape == "monotone" else unimodal)(logs, weights)
-    stays = np.abs(fit - logs) <= _SAME
+    stays = np.abs(fit - logs) <= _SAME_BANDWIDTH
     return {n: profile[n] if stays[i] else float(np.exp(fit[i])) for i, n in enumerate(counts)}
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 from penstock.studies.sizing.solvers import interior, simplex
 from penstock.studies.sizing.sweep import swept
 from penstock.studies.sizing.traffic import Traffic

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Scenario
 from penstock.studies.sizing.sizes import sized
 from penstock.studies.sizing.traffic import Limits, Traffic, caps_of

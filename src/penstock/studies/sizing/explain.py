@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import Floats
 from penstock.studies.sizing.both_ways import READS, LimitRows, LinearProgram, SolvedProgram
 from penstock.studies.sizing.result import Burst, Proof
 from penstock.studies.sizing.static import Partition
@@ -14,7 +14,7 @@ from penstock.studies.sizing.sweep import Swept
 from penstock.studies.sizing.traffic import Traffic
 
 _WORDS = {(0,): "write", (1,): "read", (0, 1): "both"}
-_NOTHING = 1e-9  # a price that counts for nothing
+_NO_PRICE = 1e-9  # a price that counts for nothing
 
 
 def of_sweep(traffic: Traffic, least: Swept) -> Proof:
@@ -37,7 +37,7 @@ def of_partition(traffic: Traffic, reading: bool, found: Partition) -> Proof:
     """The cuts that the dual of the program weighs."""
     bursts = []
     for cut, weight in zip(found.cuts, found.weights, strict=True):
-        if weight > _NOTHING:
+        if weight > _NO_PRICE:
             since, until = (traffic.count - cut.until, traffic.count - cut.since) if reading else (cut.since, cut.until)
             begin, end = float(traffic.events[since]), float(traffic.events[until])
             by = _largest_first(traffic.names, cut.counted)
@@ -56,9 +56,9 @@ def of_program(program: LinearProgram, held: SolvedProgram) -> Proof:
 def _priced(traffic: Traffic, limited: LimitRows, prices: Floats) -> Iterable[Burst]:
     """Neighbouring intervals with the same price are one burst."""
     price = prices[limited.row]
-    counts = price > _NOTHING
+    counts = price > _NO_PRICE
     interval, price = limited.interval[counts], price[counts]
-    fresh = np.append(True, (np.diff(interval) > 1) | (np.abs(np.diff(price)) > _NOTHING))[: interval.size]
+    fresh = np.append(True, (np.diff(interval) > 1) | (np.abs(np.diff(price)) > _NO_PRICE))[: interval.size]
     first = np.flatnonzero(fresh)
     last = np.append(first[1:], interval.size)[: first.size] - 1
     limits = traffic.limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import Floats
 from penstock.studies.sizing.solvers import interior
 
 _ROUNDING = 1e-13  # how much an inequality may be missed by, where the numbers are about 1

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.studies.sizing.traffic import Traffic
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import Floats
 from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.traffic import Traffic
 
-TOLERANCE = 1e-7  # of the buffer, or of the largest operation if that is more
+KEPT_WITHIN = 1e-7  # of the buffer, or of the largest operation if that is more
 _SOLVERS = 1e-8  # of the buffer
 
 
@@ -67,7 +67,7 @@ def verify(
     finite = [times[np.isfinite(times)] for times in (schedule.start, schedule.end)]
     times = np.unique(np.concatenate([traffic.events, *finite]))
     seconds = np.diff(times)
-    whole = TOLERANCE * max(size, float(traffic.volume.max(initial=0.0)))
+    whole = KEPT_WITHIN * max(size, float(traffic.volume.max(initial=0.0)))
     found: list[Violation] = []
 
     def expect(rule: str, name: str | None, excess: Floats, when: Floats, slack: float = whole) -> None:
@@ -80,7 +80,7 @@ def verify(
     for index, (name, totals) in enumerate(zip(traffic.names, _replayed(schedule, traffic, times), strict=True)):
         own = schedule.application == index
         # Whoever moves little is not excused by those who move much, but for what a solver leaves.
-        slack = max(TOLERANCE * float(traffic.volume[traffic.owner == index].max(initial=0.0)), _SOLVERS * size)
+        slack = max(KEPT_WITHIN * float(traffic.volume[traffic.owner == index].max(initial=0.0)), _SOLVERS * size)
         expect("negative", name, -schedule.amount[own], np.maximum(schedule.start[own], times[0]), slack)
         sent = float(schedule.amount[own & ~schedule.reading].sum())
         # What leaves after the last time counts as well.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 from penstock.studies.sizing.both_ways import READS, WRITES, LinearProgram, SolvedProgram
 from penstock.studies.sizing.one_way import Way, drained
 from penstock.studies.sizing.static import Partition

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.errors import InvalidOption
 from penstock.files import reading
+from penstock.kernels.arrays import Floats
 from penstock.studies.schedules import arrow, check_schedule, save_columns
 from penstock.studies.sizing.schedule import BufferSchedule
 

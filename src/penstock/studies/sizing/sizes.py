@@ -10,8 +10,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats
 from penstock.model import Scenario
 from penstock.studies.sizing import explain, schedule
 from penstock.studies.sizing.both_ways import LinearProgram

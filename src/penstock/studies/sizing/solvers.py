@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.errors import PenstockError
+from penstock.kernels.arrays import Floats
 
 _EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _CLOSE = 1e-10  # asked for; what is reached is about a hundred times as much

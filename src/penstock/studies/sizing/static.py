@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import Floats
 from penstock.studies.sizing.least_squares import nearest_to_zero
 from penstock.studies.sizing.one_way import Cut, Way, checks_of, violated
 from penstock.studies.sizing.solvers import simplex

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.engine.program import Floats
+from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import kernel
 
 _F = types.float64[::1]

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine.compile import listed
-from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidScenario
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Application, Scenario
 from penstock.model.trace import COMPUTE, READ
 
-SAME = 1e-11  # relative to the whole span: times closer than this are one event
+SAME_EVENT = 1e-11  # relative to the whole span: times closer than this are one event
 
 
 class Limits(NamedTuple):
@@ -178,7 +178,7 @@ def _snapped(times: list[Floats]) -> tuple[Floats, list[Ints]]:
     order = np.argsort(every, kind="stable")
     ranked = every[order]
     span = ranked[-1] - ranked[0]
-    new = np.concatenate([[True], np.diff(ranked) > SAME * span])
+    new = np.concatenate([[True], np.diff(ranked) > SAME_EVENT * span])
     number = np.empty(every.size, np.int64)
     number[order] = np.cumsum(new) - 1
     return ranked[new], list(np.split(number, np.cumsum([part.size for part in times])[:-1]))

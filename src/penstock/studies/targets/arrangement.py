@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.engine.program import Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.allocation.demand import Demand
 
 

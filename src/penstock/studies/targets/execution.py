@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.engine.program import Floats
 from penstock.engine.stepping import Progress
 from penstock.engine.targets.execution import TargetRun, execute_on_targets
 from penstock.engine.targets.stripes import stripes_of
+from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.targets.arrangement import Arrangement
 from penstock.studies.targets.site import Site

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Scenario
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing import Sharing, find

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.engine.program import Ints
+from penstock.kernels.arrays import Ints
 from penstock.studies.targets.arrangement import Arrangement, shares_of_time, target_stress
 from penstock.studies.targets.execution import TargetsOutcome
 from penstock.studies.targets.result import Allotment, Striped, TargetUse

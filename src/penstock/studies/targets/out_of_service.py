@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.engine.program import Floats, Ints
 from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.order import ranked, rounded
 from penstock.studies.targets.arrangement import Arrangement, shares_of_time, target_stress

@@ -11,9 +11,10 @@ import numpy as np
 
 from penstock.engine.compile import compile_scenario
 from penstock.engine.foresight import foresee
-from penstock.engine.program import Floats, Ints, Program
+from penstock.engine.program import Program
 from penstock.engine.tally import tally
 from penstock.errors import InvalidOption, InvalidScenario
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Application, Scenario, Target
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.foresight import Foresight
