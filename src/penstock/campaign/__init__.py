@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.campaign.document import Campaign, load_campaign
-    from penstock.campaign.merge import merge
+    from penstock.campaign.merging import merge
     from penstock.campaign.recommendation import Recommendation, recommend
     from penstock.campaign.results import Results, read_results
     from penstock.campaign.runner import Report, run_campaign
@@ -31,7 +31,7 @@ _HOME = {
     "Report": "runner",
     "Results": "results",
     "load_campaign": "document",
-    "merge": "merge",
+    "merge": "merging",
     "read_results": "results",
     "recommend": "recommendation",
     "run_campaign": "runner",
