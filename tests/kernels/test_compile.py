@@ -8,7 +8,6 @@ import math
 import os
 import pkgutil
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -47,11 +46,10 @@ positive = st.floats(1e-6, 1e12)
 def modules() -> list[ModuleType]:
     """Every module that may hold kernels."""
     found = [kernels]
-    for part in ("engine", "sharing", "metrics", "allocation", "sizing", "buffering", "buffers"):
+    for part in ("engine", "policies", "metrics", "studies.sizing", "studies.buffers"):
         package = importlib.import_module(f"penstock.{part}")
-        found += [
-            importlib.import_module(f"penstock.{part}.{info.name}") for info in pkgutil.iter_modules(package.__path__)
-        ]
+        inside = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        found += [importlib.import_module(info.name) for info in inside]
     return found
 
 
@@ -480,42 +478,3 @@ def test_a_policy_can_be_defined_where_there_is_no_file(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (0, "Nobody gets anything.\n"), done.stderr[-300:]
-
-
-def test_only_parts_that_kernels_may_be_made_of_change_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernels, "_PACKAGE", tmp_path)
-    before = kernels._fingerprint()
-    for part in kernels.WITHOUT_KERNELS:
-        (tmp_path / part).mkdir()
-        (tmp_path / part / "one.py").write_text("a = 1\n")
-    assert kernels._fingerprint() == before
-    (tmp_path / "one.py").write_text("a = 1\n")
-    assert kernels._fingerprint() != before
-
-
-def test_no_kernel_is_made_of_the_other_parts() -> None:
-    folder = Path(penstock.__file__).parent
-    named = re.compile(rf"penstock(\.| import )({'|'.join(kernels.WITHOUT_KERNELS)})\b")
-    for path in folder.rglob("*.py"):
-        outside = path.relative_to(folder).parts[0] in kernels.WITHOUT_KERNELS
-        text = path.read_text(encoding="utf-8")
-        if outside:
-            assert "njit" not in text and "@kernel" not in text and "inlined" not in text, path
-        elif path != Path(penstock.__file__) and path.name != "__main__.py":
-            imports = [line for line in text.splitlines() if "import" in line]
-            assert not [line for line in imports if named.search(line)], path
-
-
-def test_a_change_of_any_source_file_changes_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "part").mkdir()
-    source = tmp_path / "part" / "one.py"
-    source.write_text("a = 1\n")
-    monkeypatch.setattr(kernels, "_PACKAGE", tmp_path)
-    before = kernels._fingerprint()
-    assert kernels._fingerprint() == before
-    os.utime(source, (1, 1))
-    touched = kernels._fingerprint()
-    source.write_text("a = 1\nb = 2\n")
-    assert len({before, touched, kernels._fingerprint()}) == 3

@@ -2,6 +2,8 @@
 
 - `compile`: the decorators `kernel` and `inlined`, and where compiled code is kept. Start reading here.
 - `arrays`: the names of array types, and the tolerance of instants and rates.
+- `sources`: which files a module is made of: compiled code is good while these stay as they are.
 - `fingerprint`: what a compiled function is made of, so that the same one is compiled once.
+- `numba_types`: Numba's type of a NamedTuple, from its annotations.
 - `heap`, `tournament`: which of many times comes next.
 """

@@ -2,7 +2,7 @@
 
 Kernels carry explicit signatures, so they are compiled when their module is imported and then loaded from disk by
 every later process. Numba's own cache looks only at a function's own file; a kernel that calls a helper elsewhere
-would keep a stale copy of it. Ours lies in a folder named after the state of all kernel sources instead.
+would keep a stale copy of it. Ours lies in a folder per module, named after the state of all that it is made of.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,13 +29,11 @@ from numba.np.arrayobj import make_array
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.fingerprint import recipe
+from penstock.kernels.sources import PACKAGE, state_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PACKAGE = Path(__file__).parents[1]
 _MONTH = 30 * 86400.0
-# Parts that hold no kernels and that no part with kernels imports.
-WITHOUT_KERNELS = frozenset({"campaign", "cli", "client", "live", "report", "reproduce", "lookback", "wire"})
 
 # Kernels work on arrays that others own, so they need no reference counts, which would cost ten times the work
 # itself (without them Numba refuses to compile an allocation, which keeps allocations out); and x / 0 is infinite.
@@ -60,16 +59,9 @@ def _spare_scipy() -> None:
 _spare_scipy()
 
 
-def _fingerprint() -> str:
-    """Changes whenever Numba, Python or any source file changes that kernels may be made of."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        place = path.relative_to(_PACKAGE)
-        if place.parts[0] in WITHOUT_KERNELS:
-            continue
-        stat = path.stat()
-        digest.update(f"{place} {stat.st_size} {stat.st_mtime_ns}".encode())
-    return digest.hexdigest()[:16]
+def _toolchain() -> str:
+    """Changes whenever Numba or Python does."""
+    return hashlib.sha256(f"{numba.__version__} {sys.version}".encode()).hexdigest()[:16]
 
 
 def _candidates() -> Iterator[Path]:
@@ -85,7 +77,7 @@ def _candidates() -> Iterator[Path]:
 def _cache_folder() -> Path | None:
     """The first folder that we own and can write to; None if there is none and every process must compile."""
     for base in _candidates():
-        folder = base / f"kernels-{_fingerprint()}"
+        folder = base / f"kernels-{_toolchain()}"
         with contextlib.suppress(OSError):
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not folder.exists():
@@ -98,13 +90,23 @@ def _cache_folder() -> Path | None:
 
 
 def _clear_out(base: Path) -> None:
-    """Remove what nobody has compiled into for a month: the folders of earlier versions."""
-    for old in base.glob("kernels-*"):
+    """Remove what nobody has compiled into for a month: modules as they were in earlier versions."""
+    for old in base.glob("kernels-*/*"):
         if time.time() - old.stat().st_mtime > _MONTH:
             shutil.rmtree(old, ignore_errors=True)
 
 
 CACHE = _cache_folder()
+
+
+@cache
+def _folder_of(source: str) -> str:
+    """Where the kernels of a module are kept: another place whenever something changes that they are made of."""
+    if CACHE is None:
+        return ""
+    path = Path(source)
+    name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+    return str(CACHE / f"{name}-{state_of(path)}")
 
 
 class _Announcer(event.Listener):
@@ -123,11 +125,11 @@ class _Announcer(event.Listener):
 
 
 @contextlib.contextmanager
-def _building() -> Iterator[None]:
+def _building(function: Callable[..., Any]) -> Iterator[None]:
     """Our cache folder and our announcement, for as long as one of our kernels is built."""
     config: Any = numba.config
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE or "")
+    config.CACHE_DIR = _folder_of(function.__code__.co_filename) if is_ours(function) else ""
     try:
         with event.install_listener("numba:compile", _Announcer()):
             yield
@@ -137,7 +139,7 @@ def _building() -> Iterator[None]:
 
 def is_ours(function: Callable[..., Any]) -> bool:
     """Whether a function is part of this package."""
-    return _PACKAGE in Path(function.__code__.co_filename).parents
+    return PACKAGE in Path(function.__code__.co_filename).parents
 
 
 def kernel(signature: Any, **options: Any) -> Callable[[F], F]:
@@ -145,9 +147,9 @@ def kernel(signature: Any, **options: Any) -> Callable[[F], F]:
 
     def build(function: F) -> F:
         # Only ours: of a user's file we cannot tell when what it calls has changed, nor under which name it comes.
-        cache = CACHE is not None and is_ours(function)
-        with _building():
-            return numba.njit(signature, cache=cache, **{**_OPTIONS, **options})(function)  # type: ignore[no-any-return]
+        keep = CACHE is not None and is_ours(function)
+        with _building(function):
+            return numba.njit(signature, cache=keep, **{**_OPTIONS, **options})(function)  # type: ignore[no-any-return]
 
     return build
 
@@ -182,6 +184,11 @@ def reason(error: Exception) -> str:
     first = " ".join(told[:2]) if told[0].endswith(":") else told[0]
     line = getattr(getattr(error, "loc", None), "line", None)
     return re.sub(r"View\(.*\)", "View", first) + (f" (line {line})" if line else "")
+
+
+def plain(compiled: F) -> F:
+    """The Python function that a kernel was made of, for a caller that must not wait for a compiler."""
+    return compiled.py_func  # type: ignore[attr-defined, no-any-return]
 
 
 def inlined(function: F) -> F:
