@@ -13,7 +13,8 @@ import pytest
 
 from campaign.small import SMALL, small, with_compiled_policy, with_policy
 from penstock import generate, simulate
-from penstock.campaign import merge, read_results, run_campaign, summarise
+from penstock.campaign import merging as merge
+from penstock.campaign import read_results, run_campaign, summarise
 from penstock.campaign.chunks import AHEAD, Chunk, Chunks
 from penstock.campaign.perform import perform
 from penstock.campaign.store import MOST_PARTS, Store

@@ -13,13 +13,15 @@ _F = types.float64[::1]
 
 
 @inlined
-def rows_shown(view: View, now: float, start: int, active: int, memory: Floats, mean_loss: float) -> View:
+def rows_shown(
+    view: View, now: float, capacity: float, start: int, active: int, memory: Floats, mean_loss: float
+) -> View:
     """What the policy sees: `active` rows of every column, from `start` on, its memory, and what all have lost."""
     return View(
         now,
         view.begin,
         view.end,
-        view.capacity,
+        capacity,
         glance(view.application, start, active),
         glance(view.nodes, start, active),
         glance(view.limit, start, active),

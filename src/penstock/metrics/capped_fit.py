@@ -15,6 +15,7 @@ from numba import types
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
+from penstock.kernels.numba_types import numba_type
 
 MISSING = 1e-10  # share of all bytes that one operation may lack before it counts as not fitting
 NO_ROOM = 1e-15  # share of all bytes below which room is taken for rounding
@@ -39,7 +40,7 @@ class Network(NamedTuple):
 
 
 _FLOATS, _INTS = types.float64[::1], types.int64[::1]
-_NETWORK = types.NamedTuple([*[_INTS] * 3, *[_FLOATS] * 5, *[_INTS] * 3], Network)
+_NETWORK = numba_type(Network)
 
 
 def fits(program: Program, need: Floats, due: Floats) -> bool:

@@ -218,7 +218,7 @@ def merge(
 ) -> None:
     """Put the runs of several directories into one."""
     need_pyarrow()
-    from penstock.campaign.merge import merge as together  # noqa: PLC0415
+    from penstock.campaign.merging import merge as together  # noqa: PLC0415
     from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
     from penstock.report.campaign.table import status_lines  # noqa: PLC0415
 

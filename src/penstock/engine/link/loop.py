@@ -33,6 +33,7 @@ from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.rules import mean_iteration, next_tick
 from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 
 MOST_IDLE = 1_000_000
@@ -54,8 +55,7 @@ def _post(chains: Chains, state: LinkState, view: View, application: int, now: f
     view.posted[row] = now
     view.release[row] = chains.release[application]
     view.progress[row] = state.done[application]
-    iterations = state.iterations[application]
-    view.omega[row] = state.iteration_seconds[application] / iterations if iterations > 0.0 else np.nan
+    view.omega[row] = mean_iteration(state.iteration_seconds[application], state.iterations[application])
     view.rate[row] = 0.0
     state.lost[application] = 0.0
     state.segment_start[row] = now
@@ -195,7 +195,7 @@ def _next_instant(chains: Chains, state: LinkState, completion: float) -> float:
 def _pass_ticks(state: LinkState, tick: float, now: float) -> None:
     """Make the next tick one that lies ahead."""
     if tick > 0.0 and state.clock[TICK] * tick <= now * (1.0 + SAME):
-        state.clock[TICK] = np.floor(now * (1.0 + SAME) / tick) + 1.0
+        state.clock[TICK] = next_tick(now, tick)
 
 
 @inlined
@@ -246,7 +246,7 @@ def run(
                 break
             if not pausing:
                 lost = lost_by_all(chains, state, view, now)
-                policy(rows_shown(view, now, 0, active, view.memory, lost), part(rates, 0, active))
+                policy(rows_shown(view, now, view.capacity, 0, active, view.memory, lost), part(rates, 0, active))
             resuming = False
             if segments.start.size > 0:
                 _record_changes(view, state, segments, rates, now)

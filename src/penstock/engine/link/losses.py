@@ -12,17 +12,12 @@ from numba import types
 
 from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.kernels.compile import inlined, kernel
+from penstock.policies.sharing.rules import loss
 
 NOT_ASKED = np.nan
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-
-
-@inlined
-def loss(lost: float, age: float) -> float:
-    """The share of its age that an application has lost; nothing at the release itself."""
-    return lost / age if age > 0.0 else 0.0
 
 
 @inlined

@@ -9,6 +9,7 @@ from numba import types
 
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.numba_types import numba_type
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Sharing
 from penstock.policies.sharing.view import View, empty_view
@@ -67,9 +68,9 @@ class Segments(NamedTuple):
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-CHAINS = types.NamedTuple([types.float64] * 2 + [_F] * 3 + [_I] + [_F] * 4 + [_I, types.int64, types.int64], Chains)
-STATE = types.NamedTuple([_I] + [_F] * 9 + [_I, _F, _F, _I], LinkState)
-SEGMENTS_TYPE = types.NamedTuple([_I, _I, _F, _F, _F], Segments)
+CHAINS = numba_type(Chains)
+STATE = numba_type(LinkState)
+SEGMENTS_TYPE = numba_type(Segments)
 
 
 def chains_of(program: Program, origin: float, watching: bool, losses: bool) -> Chains:

@@ -33,6 +33,7 @@ from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.kernels.tournament import first, put
 from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.rules import mean_iteration, next_tick
 from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 
 
@@ -72,8 +73,7 @@ def _post(chains: Chains, stripes: Stripes, state: StripeState, view: View, appl
     volume = chains.volume[state.operation[application]]
     state.since[application] = now
     state.under_way[application] = stripes.first[application + 1] - stripes.first[application]
-    iterations = state.iterations[application]
-    omega = state.iteration_seconds[application] / iterations if iterations > 0.0 else np.nan
+    omega = mean_iteration(state.iteration_seconds[application], state.iterations[application])
     for stripe in range(stripes.first[application], stripes.first[application + 1]):
         target = stripes.target[stripe]
         _bring_up(stripes, state, view, target, now)
@@ -210,7 +210,7 @@ def _apply(chains: Chains, stripes: Stripes, state: StripeState, view: View, now
 def _pass_tick(stripes: Stripes, state: StripeState, view: View, tick: float, now: float) -> None:
     """At a tick every target with transfers decides."""
     if state.clock[TICK] * tick <= now * (1.0 + SAME):
-        state.clock[TICK] = np.floor(now * (1.0 + SAME) / tick) + 1.0
+        state.clock[TICK] = next_tick(now, tick)
         for target in range(state.active.size):
             if state.active[target] > 0:
                 _bring_up(stripes, state, view, target, now)
@@ -266,7 +266,10 @@ def run_targets(
                     memory = stripes.memory[target]
                     own = part(view.memory, memory, stripes.memory[target + 1] - memory)
                     lost = lost_on(chains, stripes, state, view, target, now)
-                    policy(rows_shown(view, now, stripes.row[target], active, own, lost), part(rates, 0, active))
+                    policy(
+                        rows_shown(view, now, view.capacity, stripes.row[target], active, own, lost),
+                        part(rates, 0, active),
+                    )
                 resuming = False
                 if not _put_in_force(stripes, state, view, rates, target, now):
                     return REFUSED

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from numba import types
 
-from penstock.engine.link.losses import loss, of_rows
+from penstock.engine.link.losses import of_rows
 from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import kernel
+from penstock.policies.sharing.rules import loss
 
 _F = types.float64[::1]
 _I = types.int64[::1]

@@ -15,6 +15,7 @@ from numba import types
 
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.numba_types import numba_type
 from penstock.kernels.tournament import empty_tree
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Sharing
@@ -66,8 +67,8 @@ WAITING, EVENTS, TOUCHED, IDLE = range(4)
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-STRIPES = types.NamedTuple([_I] * 4 + [_F, _F, _I, _I, _I], Stripes)
-STRIPE_STATE = types.NamedTuple([_I] + [_F] * 7 + [_I, _I] + [_F] * 3 + [_I] * 3 + [_F, _F, _I, _F, _I], StripeState)
+STRIPES = numba_type(Stripes)
+STRIPE_STATE = numba_type(StripeState)
 
 
 def stripes_of(count: Ints, target: Ints, peak: Floats, limit: Floats, policy: Sharing) -> Stripes:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.arrays import Floats, FloatTable, Ints
+from penstock.kernels.numba_types import numba_type
 
 AWAY, COMPUTING, READING, WRITING, OVER = range(5)
 NOW, TICK, COMMON_RATE, COMMON_USED, PEAK = range(5)
@@ -87,17 +88,17 @@ class BufferContents(NamedTuple):
     """Room for what the buffers hold after each event; empty arrays: do not record."""
 
     time: Floats
-    output: Floats  # events × m
-    input: Floats
+    output: FloatTable  # events × m
+    input: FloatTable
 
 
 _F = types.float64[::1]
 _I = types.int64[::1]
 _F2 = types.float64[:, ::1]
-SCRIPT = types.NamedTuple([_I, _I] + [_F] * 10 + [types.float64] * 2, Script)
-PLAN = types.NamedTuple([_I, _F, _F, _F], Timetable)
-TIER = types.NamedTuple([_I] * 4 + [_F] * 7 + [_I] + [_F] * 11 + [_I, _I, _I, _F, _I], TierState)
-CONTENTS = types.NamedTuple([_F, _F2, _F2], BufferContents)
+SCRIPT = numba_type(Script)
+TIMETABLE = numba_type(Timetable)
+TIER = numba_type(TierState)
+CONTENTS = numba_type(BufferContents)
 
 
 def no_plan(applications: int) -> Timetable:

@@ -10,11 +10,11 @@ from penstock.engine.tier.arrays import (
     EVENTS,
     NOW,
     PEAK,
-    PLAN,
     RECORDS,
     SCRIPT,
     TICK,
     TIER,
+    TIMETABLE,
     WRONG,
     BufferContents,
     Script,
@@ -29,6 +29,7 @@ from penstock.kernels.compile import inlined, kernel, part
 from penstock.policies.buffering.policy import Divide
 from penstock.policies.buffering.view import FLOWS, STRATEGY, Flows
 from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.rules import next_tick
 from penstock.policies.sharing.view import POLICY, ROOM, View
 
 DONE, STALLED, REFUSED, BUDGET_SPENT, ROOM_SPENT = range(5)
@@ -101,11 +102,13 @@ def _next_tick(state: TierState, now: float, tick: float, rows: int) -> float:
     if not 0.0 < tick < np.inf or rows == 0:
         return np.inf
     if state.clock[TICK] <= now * (1.0 + SAME):
-        state.clock[TICK] = tick * (1.0 + np.floor(now * (1.0 + SAME) / tick))
+        state.clock[TICK] = tick * next_tick(now, tick)
     return state.clock[TICK]  # type: ignore[no-any-return]
 
 
-@kernel(types.int64(SCRIPT, PLAN, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.float64, CONTENTS, _F, _F, types.int64))
+@kernel(
+    types.int64(SCRIPT, TIMETABLE, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.float64, CONTENTS, _F, _F, types.int64)
+)
 def run_tier(
     script: Script,
     plan: Timetable,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from penstock.engine.link.losses import loss
 from penstock.engine.rows import rows_shown
 from penstock.engine.tier.arrays import AWAY, COMPUTING, OVER, WRITING, Script, TierState
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, part
 from penstock.policies.buffering.view import Flows
 from penstock.policies.sharing.policy import Decide
+from penstock.policies.sharing.rules import loss, mean_iteration
 from penstock.policies.sharing.view import View
 
 _OUT, _IN, _BOTH = range(3)
@@ -70,8 +68,8 @@ def _share(
             rows += 1
     if rows == 0:
         return
-    shown = rows_shown(view, flows.now, 0, rows, view.memory, _mean_loss(script, state, flows.now))
-    policy(_with_capacity(shown, min(limit, usable)), part(given, 0, rows))
+    lost = _mean_loss(script, state, flows.now)
+    policy(rows_shown(view, flows.now, min(limit, usable), 0, rows, view.memory, lost), part(given, 0, rows))
     rows = 0
     for row in range(rates.size):
         if way in (_BOTH, flows.reading[row]):
@@ -84,7 +82,6 @@ def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, 
     """Make a flow a row of the View, in which nobody can use more than there is."""
     k = flows.application[row]
     reading = flows.reading[row]
-    iterations = state.iterations[k]
     view.application[place] = 2 * k + reading
     view.nodes[place] = script.nodes[k]
     view.limit[place] = min(flows.cap[row], capacity)
@@ -92,7 +89,7 @@ def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, 
     view.posted[place] = state.in_posted[k] if reading == 1 else state.out_posted[k]
     view.release[place] = script.release[k]
     view.progress[place] = _progress(script, state, k, flows.now)
-    view.omega[place] = state.iteration_seconds[k] / iterations if iterations > 0.0 else np.nan
+    view.omega[place] = mean_iteration(state.iteration_seconds[k], state.iterations[k])
     view.rate[place] = state.fetching[k] if reading == 1 else state.sending[k]
 
 
@@ -128,27 +125,3 @@ def _to_fetch(script: Script, state: TierState, k: int) -> float:
 def _to_send(state: TierState, k: int) -> float:
     waiting = state.goal[k] - state.produced[k] if state.doing[k] == WRITING else 0.0
     return (state.produced[k] - state.sent[k]) + waiting  # type: ignore[no-any-return]
-
-
-@inlined
-def _with_capacity(view: View, capacity: float) -> View:
-    return View(
-        view.now,
-        view.begin,
-        view.end,
-        capacity,
-        view.application,
-        view.nodes,
-        view.limit,
-        view.remaining,
-        view.posted,
-        view.release,
-        view.progress,
-        view.omega,
-        view.rate,
-        view.settings,
-        view.memory,
-        view.key,
-        view.rows,
-        view.mean_loss,
-    )

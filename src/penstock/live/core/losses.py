@@ -12,6 +12,7 @@ import numpy as np
 
 from penstock.kernels.arrays import Floats, Ints
 from penstock.live.core.members import App
+from penstock.policies.sharing.rules import losses
 
 
 class Losses:
@@ -53,5 +54,4 @@ class Losses:
         shown = now - release
         lost = np.concatenate([self._lost[computing], shown - progress])
         age = np.concatenate([ages, shown])
-        there = age > 0.0
-        return float((lost[there] / age[there]).sum() / max(1, age.size))
+        return float(losses(lost, age).sum() / max(1, age.size))

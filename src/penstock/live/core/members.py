@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf, nan
 
+from penstock.kernels.compile import plain
 from penstock.live.core.resources import Key, Route
+from penstock.policies.sharing.rules import mean_iteration
 
+_omega = plain(mean_iteration)
 Rev = tuple[int, int]  # (epoch, number): the order of all that a member was ever told
 
 
@@ -130,7 +133,7 @@ class App:
     @property
     def omega(self) -> float:
         """The mean length of its iterations so far."""
-        return self.iteration_seconds / self.iterations if self.iterations > 0.0 else nan
+        return _omega(self.iteration_seconds, self.iterations)
 
 
 @dataclass(slots=True, eq=False)

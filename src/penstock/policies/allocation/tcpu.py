@@ -18,6 +18,7 @@ from numba import types
 
 from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
+from penstock.kernels.numba_types import numba_type
 from penstock.kernels.tournament import empty_tree, first, put
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import allocation
@@ -40,7 +41,7 @@ class _Climb(NamedTuple):
     passed: Floats  # a tree: the least that a step would add that was too large
 
 
-_CLIMB = types.NamedTuple([_F, _F, _I, _I, _I, _F, _F, _F], _Climb)
+_CLIMB = numba_type(_Climb)
 
 
 @inlined

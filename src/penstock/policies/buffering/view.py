@@ -13,6 +13,7 @@ import numpy as np
 from numba import types
 
 from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.numba_types import numba_type
 
 
 class Flows(NamedTuple):
@@ -40,7 +41,7 @@ class Flows(NamedTuple):
 
 _F = types.float64[::1]
 _I = types.int64[::1]
-FLOWS = types.NamedTuple([types.float64] * 4 + [_I, _I, _F, _I, _I] + [_F] * 8 + [_I], Flows)
+FLOWS = numba_type(Flows)
 DIVIDE = types.void(FLOWS, _F)
 STRATEGY = types.FunctionType(DIVIDE)
 

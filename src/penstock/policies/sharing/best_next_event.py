@@ -27,6 +27,7 @@ from numba import types
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, kernel, total
+from penstock.kernels.numba_types import numba_type
 from penstock.policies.sharing.order import coarse
 from penstock.policies.sharing.policy import sharing
 from penstock.policies.sharing.view import RATES, VIEW, View
@@ -47,7 +48,7 @@ class YieldCurve(NamedTuple):
     d1: float
 
 
-_C = types.NamedUniTuple(types.float64, 4, YieldCurve)
+_C = numba_type(YieldCurve)
 
 
 class EventLimits(NamedTuple):
@@ -60,7 +61,7 @@ class EventLimits(NamedTuple):
     rest: YieldCurve  # what those have in common who need bandwidth for that level, if it is all for them
 
 
-_B = types.NamedTuple([types.int64, types.int64, types.float64, types.float64, _C], EventLimits)
+_B = numba_type(EventLimits)
 
 
 @inlined

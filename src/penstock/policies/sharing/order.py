@@ -11,7 +11,8 @@ from numba import types
 
 from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
-from penstock.policies.sharing.view import SHOWN, SHOWN_INTS, View
+from penstock.kernels.numba_types import SHOWN_FLOATS, SHOWN_INTS
+from penstock.policies.sharing.view import View
 
 _HUGE = 1e300
 # Veltkamp's splitter: c - (c - x) with c = x * (2**23 + 1) is x rounded to 53 - 23 = 30 bits.
@@ -49,7 +50,7 @@ def comes_first(key: Floats, posted: Floats, application: Ints, a: int, b: int) 
     return application[a] < application[b]  # type: ignore[no-any-return]
 
 
-@kernel(types.void(_F, SHOWN, SHOWN_INTS, _I, types.int64, types.int64))
+@kernel(types.void(_F, SHOWN_FLOATS, SHOWN_INTS, _I, types.int64, types.int64))
 def _sift_down(key: Floats, posted: Floats, application: Ints, rows: Ints, hole: int, size: int) -> None:
     row = rows[hole]
     child = 2 * hole + 1
@@ -64,7 +65,7 @@ def _sift_down(key: Floats, posted: Floats, application: Ints, rows: Ints, hole:
     rows[hole] = row
 
 
-@kernel(types.int64(_F, SHOWN, SHOWN_INTS, _I, types.int64))
+@kernel(types.int64(_F, SHOWN_FLOATS, SHOWN_INTS, _I, types.int64))
 def _first(key: Floats, posted: Floats, application: Ints, rows: Ints, size: int) -> int:
     """Which of the first `size` places of `rows` comes first."""
     best = 0
@@ -74,7 +75,7 @@ def _first(key: Floats, posted: Floats, application: Ints, rows: Ints, size: int
     return best
 
 
-@kernel(types.void(_F, SHOWN, SHOWN_INTS, _I, types.int64, SHOWN, types.float64, _F))
+@kernel(types.void(_F, SHOWN_FLOATS, SHOWN_INTS, _I, types.int64, SHOWN_FLOATS, types.float64, _F))
 def _pour(
     key: Floats,
     posted: Floats,
@@ -97,7 +98,7 @@ def _pour(
         _sift_down(key, posted, application, rows, 0, size)
 
 
-@kernel(types.void(_F, SHOWN, SHOWN_INTS, _I))
+@kernel(types.void(_F, SHOWN_FLOATS, SHOWN_INTS, _I))
 def _heap_sort(key: Floats, posted: Floats, application: Ints, rows: Ints) -> None:
     for hole in range(rows.size // 2 - 1, -1, -1):
         _sift_down(key, posted, application, rows, hole, rows.size)

@@ -13,6 +13,7 @@ import numpy as np
 from numba import types
 
 from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.numba_types import FLOATS, numba_type
 
 
 class View(NamedTuple):
@@ -42,20 +43,14 @@ class View(NamedTuple):
     mean_loss: float = np.nan
 
 
-_F = types.float64[::1]
-_I = types.int64[::1]
-SHOWN = types.Array(types.float64, 1, "C", readonly=True)
-SHOWN_INTS = types.Array(types.int64, 1, "C", readonly=True)
+COLUMNS = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
 # A policy that writes to what it is shown does not compile; its own are the memory and the scratch space.
-VIEW = types.NamedTuple([types.float64] * 4 + [SHOWN_INTS] + [SHOWN] * 9 + [_F, _F, _I, types.float64], View)
+VIEW = numba_type(View, read_only=(*COLUMNS, "settings"))
 # The engine's own, with room for every application.
-ROOM = types.NamedTuple([types.float64] * 4 + [_I] + [_F] * 11 + [_I, types.float64], View)
-RATES = _F
+ROOM = numba_type(View)
+RATES = FLOATS
 DECIDE = types.void(VIEW, RATES)
 POLICY = types.FunctionType(DECIDE)
-
-
-COLUMNS = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
 
 
 def active_rows(view: View, now: float, start: int, active: int, mean_loss: float) -> View:

@@ -16,8 +16,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.arrays import Floats, FloatTable, Ints, IntTable
 from penstock.kernels.compile import inlined, kernel
+from penstock.kernels.numba_types import numba_type
 from penstock.studies.sizing.traffic import Traffic
 
 _F = types.float64[::1]
@@ -53,7 +54,7 @@ class Way(NamedTuple):
         return amount
 
 
-WAY = types.NamedTuple([_I, _I, _F, _F, _I, _I, _F], Way)
+WAY = numba_type(Way)
 
 
 def way_of(traffic: Traffic, reading: bool) -> Way:
@@ -124,8 +125,8 @@ def room_left(way: Way, checks: Ints, shares: Floats, size: float) -> Floats:
 class Duties(NamedTuple):
     """By when each application must have drained what, once it has ended: `size[k]` pairs of an event and an amount."""
 
-    event: Ints  # m × checks
-    amount: Floats  # m × checks
+    event: IntTable  # m × checks
+    amount: FloatTable  # m × checks
     size: Ints  # m
 
 
@@ -147,8 +148,8 @@ class Drain(NamedTuple):
     amount: Floats
 
 
-DUTIES = types.NamedTuple([_I2, _F2, _I], Duties)
-DRAIN = types.NamedTuple([_F, _F, _I, _I, _I, _I, _F, _I, _I, _F, _I, _I, _F], Drain)
+DUTIES = numba_type(Duties)
+DRAIN = numba_type(Drain)
 
 
 @kernel(types.void(WAY, _I, _F, _F, _I, DUTIES))

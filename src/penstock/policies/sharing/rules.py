@@ -1,0 +1,32 @@
+"""What all loops of the engine and the live core reckon alike when they show a policy a View: ω, losses, ticks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.kernels.arrays import SAME, Floats
+from penstock.kernels.compile import inlined
+
+
+@inlined
+def mean_iteration(iteration_seconds: float, iterations: float) -> float:
+    """ω: the mean length of the iterations completed so far; no number before the first."""
+    return iteration_seconds / iterations if iterations > 0.0 else np.nan
+
+
+@inlined
+def loss(lost: float, age: float) -> float:
+    """The share of its age that an application has lost, 1 - yield; nothing at the release itself."""
+    return lost / age if age > 0.0 else 0.0
+
+
+def losses(lost: Floats, age: Floats) -> Floats:
+    """`loss` of many applications at once, outside kernels."""
+    shares: Floats = np.divide(lost, age, out=np.zeros_like(lost), where=age > 0.0)
+    return shares
+
+
+@inlined
+def next_tick(now: float, tick: float) -> float:
+    """The number of the first tick that lies ahead; one that is now counts as past."""
+    return np.floor(now * (1.0 + SAME) / tick) + 1.0  # type: ignore[no-any-return]
