@@ -1,4 +1,4 @@
-"""Measure what the page on better policies reports: `python docs/measure_better.py` writes its tables and its picture.
+"""Measure what the page on better policies reports: `python scripts/measure/better.py` writes tables and picture.
 
 Runs examples/campaigns/policies.yaml and policies-targets.yaml, or what is missing of them in `-o DIR`, and puts what
 they say between the marks of docs/better-policies.md: a policy that is added to the two files is on the page after
@@ -21,7 +21,7 @@ from penstock.report.campaign_pareto import pareto_figure
 from penstock.report.plots import save_figure
 from penstock.sharing import find
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "better-policies.md"
 PICTURE = ROOT / "docs" / "pictures" / "better-policies.png"
 CAMPAIGNS = ROOT / "examples" / "campaigns"

@@ -1,4 +1,4 @@
-"""Measure the orders of P2 and P3 as the site reports them: `python docs/measure_orders.py`, some minutes.
+"""Measure the orders of P2 and P3 as the site reports them: `python scripts/measure/orders.py`, some minutes.
 
 Prints, as rows of the site's tables, geometric means with their standard error, and draws pictures/orders.svg:
 
@@ -37,7 +37,7 @@ WEIGHTS = {"W < 1": (0, 1), "1–2": (1, 2), "2–3": (2, 3), "3–4": (3, 4), "
 POINTS = 12  # of a line, each over as many instances
 GAP = 0.0085  # between the names of two lines, in units of the axis
 BATCHES = (0.02, 0.1, 1.0)
-PICTURE = Path(__file__).parent / "pictures" / "orders.svg"
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "pictures" / "orders.svg"
 
 
 class Runs(NamedTuple):

@@ -1,4 +1,4 @@
-"""Measure how far the exact optimum goes: `python docs/measure_optimum.py` prints the site's table in half an hour.
+"""Measure how far the exact optimum goes: `python scripts/measure/optimum.py` prints the site's table in half an hour.
 
 The jobs are periodic, run about equally long alone, and their I/O fills the storage without drowning it: the hardest.
 """

@@ -1,4 +1,4 @@
-"""Measure the policies as the site reports them: `python docs/measure_policies.py` prints the table of means.
+"""Measure the policies as the site reports them: `python scripts/measure/policies.py` prints the table of means.
 
 60 applications of P1 §6.2.1 at three I/O pressures, 20 seeds each.
 """

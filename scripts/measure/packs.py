@@ -1,4 +1,4 @@
-"""Measure packs and backfilling as the site reports them: `python docs/measure_packs.py` prints the tables.
+"""Measure packs and backfilling as the site reports them: `python scripts/measure/packs.py` prints the tables.
 
 The workloads of P3 §6.2.2, ten for each aimed I/O load, on 1, 3 and 5 I/O nodes. Every figure is a ratio to first-fit
 with list-fifo on the same workload; means are geometric. Takes a quarter of an hour, and draws the pictures of the
@@ -31,8 +31,8 @@ POLICIES = (
     "list-fifo", "list-most-remaining", "list-stretch", "list-shortest-io", "fair-share", "greedy-yield", "set-10"
 )  # fmt: skip
 SHARES = ("wait", "wait_of_wide", "before_widest")
-PICTURES = Path(__file__).parent / "pictures"
-EXAMPLE = Path(__file__).parent.parent / "examples" / "pack-night.yaml"
+PICTURES = Path(__file__).resolve().parents[2] / "docs" / "pictures"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pack-night.yaml"
 
 Row = dict[str, float]
 Run = Callable[[Scenario, int], Packing]

@@ -1,4 +1,4 @@
-"""Measure targets as the site reports them: `python docs/measure_targets.py` prints the tables and draws the pictures.
+"""Measure targets as the site reports them: `python scripts/measure/targets.py` prints tables and draws pictures.
 
 The evaluation of P4 §4: 100 sets of applications on 20 targets and 480 nodes, twenty in each fifth of the lowest load,
 once with the built-in families of profiles and once with the 189 patterns of MareNostrum, if these are at hand. Names
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from penstock.engine.program import Floats
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 PATTERNS = ROOT / ".." / "shared" / "data" / "forge" / "mn4_189_patterns.csv"
 SOURCES = {"families": None, "MareNostrum": PATTERNS}

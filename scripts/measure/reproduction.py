@@ -1,4 +1,4 @@
-"""Measure what the page on reproduction reports: `python docs/measure_reproduction.py` prints its tables.
+"""Measure what the page on reproduction reports: `python scripts/measure/reproduction.py` prints its tables.
 
 Runs experiments of the papers at the scales of the page, into one new folder: of those that share runs, the first pays
 (`-o DIR` keeps the folder, and continues it). Ids as arguments measure those only; `--scale` replaces the scales of the
@@ -23,7 +23,7 @@ from penstock.campaign import Entry, read_results, summarise
 from penstock.reproduce import IDS, Reproduction, reproduce
 from penstock.reproduce.running import INTERVAL
 
-PICTURE = Path(__file__).parent / "pictures" / "reproduction-P1.fig5.png"
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "pictures" / "reproduction-P1.fig5.png"
 WIDTH = 1_200  # of the picture
 SCALES = {"P1.fig5": 1.0, "P1.fig6": 1.0, "P1.fig7": 1.0, "P1": 0.15, "P2": 1.0, "P3": 1.0, "P4": 0.3, "P5": 1.0}
 PAIRED = {"min_yield": "greedy-yield", "efficiency": "fair-share"}  # metric and reference, as the page has them

@@ -1,4 +1,4 @@
-"""The table of broken rules on the page about safety: `python docs/measure_safety.py [SEEDS]`.
+"""The table of broken rules on the page about safety: `python scripts/measure/safety.py [SEEDS]`.
 
 Every row is the same seeds with one rule taken away; the first row has all rules. Takes some minutes.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 from live.harness.judge import Violation, Witness
 from live.harness.runs import run_seed

@@ -1,4 +1,4 @@
-"""Measure burst buffers as the site reports them: `python docs/measure_buffers.py` prints tables and draws pictures.
+"""Measure burst buffers as the site reports them: `python scripts/measure/buffers.py` prints tables and draws pictures.
 
 P5's workload (§7.1): 30 sets of applications for each of three sites, behind buffers of a quarter, a half, three
 quarters and all of the smallest one with static parts. Names of tables as arguments (strategies, sharing, fresh,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from penstock.engine.program import Floats
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 SITES = {"MTBF 10, load 0.5": (10, 0.5), "MTBF 10, load 0.8": (10, 0.8), "MTBF 50, load 0.8": (50, 0.8)}
 SEEDS = range(1, 31)

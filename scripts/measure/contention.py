@@ -1,6 +1,6 @@
 """Measure a link that jobs contend for, as the site reports it: prints the tables and draws the picture.
 
-`python docs/measure_contention.py [RESULTS.json]`: with a file of `python -m tests.live.link --json FILE` it prints
+`python scripts/measure/contention.py [RESULTS.json]`: with a file of `python -m tests.live.link --json FILE` it prints
 and draws; without one, it measures first, which needs root, iproute2 and nginx, and takes 17 minutes.
 """
 
@@ -19,7 +19,7 @@ from penstock.report.theme import COLOURS, FAINT, INK, theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "pictures" / "contention.svg"
 MEGABYTES, RUNS = 50, 2
 

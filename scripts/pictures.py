@@ -1,4 +1,4 @@
-"""Draw every picture of the site with penstock's own plotting: `python docs/make_pictures.py`."""
+"""Draw every picture of the site with penstock's own plotting: `python scripts/pictures.py`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from penstock.sharing import NAMES, find
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PICTURES = Path(__file__).parent / "pictures"
-EXAMPLES = Path(__file__).parent.parent / "examples"
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SHARING = [name for name in NAMES if find(name).source.startswith("P1")]
 OURS = [name for name in NAMES if find(name).source == "ours"]
 ORDERS = [name for name in NAMES if name not in SHARING + OURS]
