@@ -1,9 +1,9 @@
 """Measure what the page on better policies reports: `python scripts/measure/better.py` writes tables and picture.
 
 Runs examples/campaigns/policies.yaml and policies-targets.yaml, or what is missing of them in `-o DIR`, and puts what
-they say between the marks of docs/better-policies.md: a policy that is added to the two files is on the page after
-that. `--seeds N` takes the first N seeds of every workload and prints the tables without touching the page. A quarter
-of an hour on one core for everything; results are kept in DIR and continued.
+they say between the marks of docs/measurements/better-policies.md: a policy that is added to the two files is on the
+page after that. `--seeds N` takes the first N seeds of every workload and prints the tables without touching the page.
+A quarter of an hour on one core for everything; results are kept in DIR and continued.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from penstock.report.plots import save_figure
 from penstock.sharing import find
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "better-policies.md"
+PAGE = ROOT / "docs" / "measurements" / "better-policies.md"
 PICTURE = ROOT / "docs" / "pictures" / "better-policies.png"
 CAMPAIGNS = ROOT / "examples" / "campaigns"
 LOOKAHEAD, PERIODIC, FAIR, COM = "lookahead-greedy-yield", "periodic-greedy-yield", "fair-share", "greedy-com"

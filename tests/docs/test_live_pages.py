@@ -31,7 +31,8 @@ MESSAGES = [*get_args(wire.FromClient), *get_args(wire.FromController)]
 
 
 def page(name: str) -> str:
-    return (DOCS / f"{name}.md").read_text()
+    [found] = DOCS.rglob(f"{name}.md")
+    return found.read_text()
 
 
 def rows(text: str, first: str) -> list[str]:

@@ -33,7 +33,7 @@ class Block(NamedTuple):
     code: str
 
 
-BLOCKS = [Block(*found) for found in BLOCK.findall((ROOT / "docs" / "own-policy.md").read_text())]
+BLOCKS = [Block(*found) for found in BLOCK.findall((ROOT / "docs" / "guide" / "own-policy.md").read_text())]
 CODE = {block.title: block.code for block in BLOCKS}
 IN_PENSTOCK = ("src/", "tests/")
 
