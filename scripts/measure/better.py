@@ -1,8 +1,8 @@
-"""Measure what the page on better policies reports: `python scripts/measure/better.py` writes tables and picture.
+"""Measure what the pages on better policies report: `python scripts/measure/better.py` writes tables and picture.
 
 Runs examples/campaigns/policies.yaml and policies-targets.yaml, or what is missing of them in `-o DIR`, and puts what
-they say between the marks of docs/measurements/better-policies.md: a policy that is added to the two files is on the
-page after that. `--seeds N` takes the first N seeds of every workload and prints the tables without touching the page.
+they say between the marks of the two pages in docs/measurements: a policy that is added to the two files is on the
+pages after that. `--seeds N` takes the first N seeds of every workload and prints the tables without touching a page.
 A quarter of an hour on one core for everything; results are kept in DIR and continued.
 """
 
@@ -22,7 +22,7 @@ from penstock.report.plots import save_figure
 from penstock.sharing import find
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "measurements" / "better-policies.md"
+PAGES = [ROOT / "docs" / "measurements" / name for name in ("better-policies.md", "better-policies-elsewhere.md")]
 PICTURE = ROOT / "docs" / "pictures" / "better-policies.png"
 CAMPAIGNS = ROOT / "examples" / "campaigns"
 LOOKAHEAD, PERIODIC, FAIR, COM = "lookahead-greedy-yield", "periodic-greedy-yield", "fair-share", "greedy-com"
@@ -34,7 +34,7 @@ Rows = Iterable[Sequence[str]]
 
 
 def main() -> None:
-    """Run, then print; write what belongs to the page if all of it was measured."""
+    """Run, then print; write what belongs to the pages if all of it was measured."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "better-policies")
     parser.add_argument("--seeds", type=int)
@@ -184,13 +184,11 @@ def _table(headings: Sequence[str], rows: Rows) -> str:
 
 
 def _write(parts: dict[str, str]) -> None:
-    text = PAGE.read_text()
     for name, table in parts.items():
         start, end = f"<!-- {name} -->\n", "<!-- end -->"
-        before, found, rest = text.partition(start)
-        assert found, f"{PAGE.name} has no place for {name}"
-        text = f"{before}{start}\n{table}\n\n{end}{rest.partition(end)[2]}"
-    PAGE.write_text(text)
+        [page] = [each for each in PAGES if start in each.read_text()]
+        before, _, rest = page.read_text().partition(start)
+        page.write_text(f"{before}{start}\n{table}\n\n{end}{rest.partition(end)[2]}")
 
 
 if __name__ == "__main__":

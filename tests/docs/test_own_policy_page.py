@@ -1,4 +1,4 @@
-"""The page that adds a ninth policy, followed to the letter: its files are written, its commands and code are run."""
+"""The pages that add policies, followed to the letter: their files are written, their commands and code are run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Block(NamedTuple):
     code: str
 
 
-BLOCKS = [Block(*found) for found in BLOCK.findall((ROOT / "docs" / "guide" / "own-policy.md").read_text())]
+PAGES = [ROOT / "docs" / "guide" / f"{name}.md" for name in ("own-policy", "own-allocation")]
+BLOCKS = [Block(*found) for page in PAGES for found in BLOCK.findall(page.read_text())]
 CODE = {block.title: block.code for block in BLOCKS}
 IN_PENSTOCK = ("src/", "tests/")
 
