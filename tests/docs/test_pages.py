@@ -27,6 +27,9 @@ FOLLOWED_ELSEWHERE = (OWN_POLICY, "guide/own-allocation.md", "guide/live.md")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (?:\.venv/bin/)?penstock(.*)$", re.MULTILINE)
 SMALLEST_PICTURE, LARGEST_PICTURE = 1_000, 150_000
+MOST_WORDS = 2_600
+# One is a log, the other is looked up by command.
+OF_ANY_LENGTH = ("develop/decisions.md", "reference/commands.md")
 
 
 def blocks(page: str, language: str) -> list[tuple[str, str]]:
@@ -172,6 +175,11 @@ def test_every_field_of_the_view_is_on_the_page_for_policy_writers() -> None:
 def test_the_navigation_has_every_page() -> None:
     listed = nav_pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
     assert sorted(listed) == PAGES
+
+
+def test_pages_can_be_read_in_one_sitting() -> None:
+    words = {page: len((DOCS / page).read_text().split()) for page in PAGES if page not in OF_ANY_LENGTH}
+    assert {page: count for page, count in words.items() if count > MOST_WORDS} == {}
 
 
 def test_pictures_are_there_and_small() -> None:
