@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r'^```console title="(terminals? [^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 STEPS = [
     (terminal, re.findall(r"^\$ (.*)$", text, re.MULTILINE))
-    for terminal, text in BLOCK.findall((ROOT / "docs" / "live.md").read_text())
+    for terminal, text in BLOCK.findall((ROOT / "docs" / "guide" / "live.md").read_text())
 ]
 ALL = 60e6  # bytes/s
 

@@ -30,8 +30,11 @@ DOCS = ROOT / "docs"
 MESSAGES = [*get_args(wire.FromClient), *get_args(wire.FromController)]
 
 
-def page(name: str) -> str:
-    return (DOCS / f"{name}.md").read_text()
+OPERATING = ("guide/operating", "guide/access")
+
+
+def page(*names: str) -> str:
+    return "\n".join((DOCS / f"{name}.md").read_text() for name in names)
 
 
 def rows(text: str, first: str) -> list[str]:
@@ -44,7 +47,7 @@ def rows(text: str, first: str) -> list[str]:
 )
 def test_every_key_of_the_configuration_is_explained(record: type[Record]) -> None:
     for key in record.model_fields:
-        assert f"`{key}`" in page("operating"), (record.__name__, key)
+        assert f"`{key}`" in page(*OPERATING), (record.__name__, key)
 
 
 def test_defaults_of_the_configuration_are_the_ones_told() -> None:
@@ -53,7 +56,7 @@ def test_defaults_of_the_configuration_are_the_ones_told() -> None:
     told |= {"members_per_job": "64", "jobs_per_user": "20000"}
     defaults, settings = ServerConfig(capacity=1.0), ServerConfig(capacity=1.0).settings()
     for key, text in told.items():
-        [row] = rows(page("operating"), key)
+        [row] = rows(page(*OPERATING), key)
         assert row.endswith(f"| {text} |")
         number, _, unit = text.strip("`").partition(" ")
         value = getattr(settings if key == "machine_nodes" else defaults, key)
@@ -61,7 +64,7 @@ def test_defaults_of_the_configuration_are_the_ones_told() -> None:
 
 
 def test_configurations_that_are_shown_can_be_loaded(tmp_path: Path) -> None:
-    [shown] = re.findall(r'^```yaml title="config.yaml"\n(.*?)^```$', page("operating"), re.MULTILINE | re.DOTALL)
+    [shown] = re.findall(r'^```yaml title="config.yaml"\n(.*?)^```$', page(*OPERATING), re.MULTILINE | re.DOTALL)
     (tmp_path / "config.yaml").write_text(shown)
     assert load_config(tmp_path / "config.yaml").tcp is not None
     assert len(load_config(ROOT / "examples" / "live" / "config.yaml").resources) == 3
@@ -70,34 +73,34 @@ def test_configurations_that_are_shown_can_be_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
 def test_every_message_is_on_its_page_with_its_tag_and_fields(message: type[wire.Message]) -> None:
     config = message.__struct_config__
-    [row] = [line for line in page("protocol").splitlines() if line.startswith(f"| {config.tag} |")]
+    [row] = [line for line in page("reference/protocol").splitlines() if line.startswith(f"| {config.tag} |")]
     assert f"| {message.__name__} |" in row
     assert row.split("|")[3].strip() == ", ".join(f"`{field}`" for field in message.__struct_fields__)
 
 
 @pytest.mark.parametrize("code", wire.CODES)
 def test_every_error_is_on_its_page(code: str) -> None:
-    [row] = rows(page("protocol"), code)
+    [row] = rows(page("reference/protocol"), code)
     assert row.endswith("| no |" if code in wire.NOT_FATAL else "| yes |")
 
 
 def test_every_state_and_verb_is_on_its_page() -> None:
-    text = page("protocol")
+    text = page("reference/protocol")
     for name in [*(state.name for state in MemberState), *(stage.value for stage in Stage), *admin._VERBS]:
         assert rows(text, name), name
 
 
 def test_every_variable_is_on_the_page_for_jobs() -> None:
-    source = Path(client_config.__file__).read_text() + (ROOT / "src/penstock/cli/controller.py").read_text()
+    source = Path(client_config.__file__).read_text() + (ROOT / "src/penstock/cli/parts/controller.py").read_text()
     named = set(re.findall(r"\bPENSTOCK(?:_[A-Z]+)*\b", source)) - {"PENSTOCK_"}
     for name in named | {"PENSTOCK_CERTIFICATE", "PENSTOCK_KEY"}:
-        assert f"`{name}`" in page("client"), name
+        assert f"`{name}`" in page("guide/client"), name
 
 
 def test_every_metric_is_on_the_page_for_operators() -> None:
     from penstock.live.server import metrics  # noqa: PLC0415
 
-    source, text = Path(metrics.__file__).read_text(), page("operating")
+    source, text = Path(metrics.__file__).read_text(), page(*OPERATING)
     names = [f"{name}_total" for name in metrics.COUNTERS]
     names += [*re.findall(r'"penstock_(\w+)"', source), "epoch", "connections", "unauthenticated", "uptime"]
     names += ["longest_turn", "capacity_bytes_per_second", "charged_bytes_per_second"]

@@ -1,4 +1,4 @@
-"""The page that adds a ninth policy, followed to the letter: its files are written, its commands and code are run."""
+"""The pages that add policies, followed to the letter: their files are written, their commands and code are run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Block(NamedTuple):
     code: str
 
 
-BLOCKS = [Block(*found) for found in BLOCK.findall((ROOT / "docs" / "own-policy.md").read_text())]
+PAGES = [ROOT / "docs" / "guide" / f"{name}.md" for name in ("own-policy", "own-allocation")]
+BLOCKS = [Block(*found) for page in PAGES for found in BLOCK.findall(page.read_text())]
 CODE = {block.title: block.code for block in BLOCKS}
 IN_PENSTOCK = ("src/", "tests/")
 
@@ -86,8 +87,8 @@ def test_the_example_is_the_one_of_the_page() -> None:
 def rescue_in_penstock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Step 4 done for as long as a test runs: the file, the line in the table, the twin."""
     folder = tmp_path_factory.mktemp("sharing")
-    (folder / "rescue.py").write_text(CODE["src/penstock/sharing/rescue.py"])
-    line = eval(f"{{{CODE['src/penstock/sharing/catalogue.py']}}}")
+    (folder / "rescue.py").write_text(CODE["src/penstock/policies/sharing/rescue.py"])
+    line = eval(f"{{{CODE['src/penstock/policies/sharing/catalogue.py']}}}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sharing, "__path__", [*sharing.__path__, str(folder)])
         patch.setitem(catalogue.OURS, *next(iter(line.items())))

@@ -21,12 +21,15 @@ from penstock.policies.sharing import NAMES, find
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
-OWN_POLICY = "own-policy.md"
+OWN_POLICY = "guide/own-policy.md"
 # Their commands need the files they make, or several terminals: test_own_policy_page.py, test_live_page.py.
-FOLLOWED_ELSEWHERE = (OWN_POLICY, "live.md")
+FOLLOWED_ELSEWHERE = (OWN_POLICY, "guide/own-allocation.md", "guide/live.md")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (?:\.venv/bin/)?penstock(.*)$", re.MULTILINE)
 SMALLEST_PICTURE, LARGEST_PICTURE = 1_000, 150_000
+MOST_WORDS = 2_600
+# One is a log, the other is looked up by command.
+OF_ANY_LENGTH = ("develop/decisions.md", "reference/commands.md")
 
 
 def blocks(page: str, language: str) -> list[tuple[str, str]]:
@@ -73,7 +76,7 @@ def test_all_python_on_a_page_runs(page: str, desk: Path) -> None:
 def test_the_lines_that_made_the_trace_still_make_it(desk: Path) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    [(_, code)] = [block for block in blocks("scenario.md", "python") if "long-trace.parquet" in block[1]]
+    [(_, code)] = [block for block in blocks("reference/scenario.md", "python") if "long-trace.parquet" in block[1]]
     subprocess.run([sys.executable, "-c", code], cwd=desk, check=True)
     assert pq.read_table(desk / "long-trace.parquet") == pq.read_table(ROOT / "examples" / "long-trace.parquet")
 
@@ -112,11 +115,11 @@ def test_some_tables_are_shown() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_policy_has_a_page_with_its_source_and_picture(name: str) -> None:
-    text = (DOCS / "policies" / f"{name}.md").read_text()
+    text = (DOCS / "reference" / "policies" / f"{name}.md").read_text()
     assert text.startswith(f"# {name}\n")
     assert all(word.rstrip(",") in text for word in find(name).source.split())
-    assert f"../pictures/{name}.svg" in text
-    assert f"({name}.md)" in (DOCS / "policies" / "index.md").read_text()
+    assert f"../../pictures/{name}.svg" in text
+    assert f"({name}.md)" in (DOCS / "reference" / "policies" / "index.md").read_text()
 
 
 def section_of(text: str, heading: str) -> str:
@@ -134,7 +137,7 @@ def missing_options(command: Any, section: str) -> list[str]:
 
 
 def test_every_command_and_option_is_on_the_page_of_commands() -> None:
-    text = (DOCS / "commands.md").read_text()
+    text = (DOCS / "reference" / "commands.md").read_text()
     for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
         section = section_of(text, f"## {name}")
         assert missing_options(command, section) == [], name
@@ -147,7 +150,7 @@ def test_every_key_of_a_result_is_on_the_page_of_commands() -> None:
     from penstock import load, simulate  # noqa: PLC0415
 
     result = simulate(load(ROOT / "examples" / "two-jobs.yaml")).to_dict()
-    text = (DOCS / "commands.md").read_text().split("### JSON of a run")[1].split("\n## ")[0]
+    text = (DOCS / "reference" / "commands.md").read_text().split("### JSON of a run")[1].split("\n## ")[0]
     for key in [*result, *result["applications"][0]]:
         assert f"`{key}`" in text
 
@@ -155,7 +158,7 @@ def test_every_key_of_a_result_is_on_the_page_of_commands() -> None:
 def test_every_key_of_a_scenario_is_on_its_page() -> None:
     from penstock.model import Application, Platform, Scenario, Window  # noqa: PLC0415
 
-    text = (DOCS / "scenario.md").read_text()
+    text = (DOCS / "reference" / "scenario.md").read_text()
     for record in (Application, Platform, Scenario, Window):
         for key in record.model_fields:
             assert f"`{key}`" in text, (record.__name__, key)
@@ -172,6 +175,11 @@ def test_every_field_of_the_view_is_on_the_page_for_policy_writers() -> None:
 def test_the_navigation_has_every_page() -> None:
     listed = nav_pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
     assert sorted(listed) == PAGES
+
+
+def test_pages_can_be_read_in_one_sitting() -> None:
+    words = {page: len((DOCS / page).read_text().split()) for page in PAGES if page not in OF_ANY_LENGTH}
+    assert {page: count for page, count in words.items() if count > MOST_WORDS} == {}
 
 
 def test_pictures_are_there_and_small() -> None:

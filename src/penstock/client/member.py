@@ -65,7 +65,7 @@ REFUSALS = frozenset({"auth", "version", "forbidden"})
 
 
 class MemberState(Enum):
-    """What a member is doing, in the words of `docs/protocol.md`."""
+    """What a member is doing, in the words of `docs/reference/protocol.md`."""
 
     OFF = "off"  # not configured, or switched off: unpaced
     DIAL = "dial"  # no controller at the moment, nothing to move

@@ -1,7 +1,7 @@
 """What controller and clients say to each other: msgpack arrays behind a length, `u32 big-endian | [tag, field, …]`.
 
 Fields are only ever appended, with defaults; readers pass over surplus ones. All times are durations in seconds, since
-nobody's clock means anything to another; rates are bytes/s and volumes bytes. `docs/protocol.md` has the rules.
+nobody's clock means anything to another; rates are bytes/s and volumes bytes. The rules: `docs/reference/protocol.md`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,97 @@
+"""Draw every picture of the site with penstock's own plotting: `python scripts/pictures.py`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock import Result, compare, load
+from penstock.policies.sharing import NAMES, find
+from penstock.report.parts.theme import COLOURS, INK, theme
+from penstock.report.plots import comparison_figure, run_figure, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+SHARING = [name for name in NAMES if find(name).source.startswith("P1")]
+OURS = [name for name in NAMES if find(name).source == "ours"]
+ORDERS = [name for name in NAMES if name not in SHARING + OURS]
+LARGEST_SVG = 150_000  # bytes; what is larger is kept as PNG
+
+
+def main() -> None:
+    """One picture per policy, those of a kind on the same jobs, and the demo's comparison."""
+    for result in compare(load(EXAMPLES / "four-jobs.yaml"), SHARING + OURS, timeline=True):
+        _save(run_figure(result), result.sharing)
+    orders = compare(load(EXAMPLES / "turn-taking.yaml"), ORDERS, timeline=True)
+    for result in orders:
+        _save(_order_figure(result, max(each.end for each in orders)), result.sharing)
+    _save(comparison_figure(_demo()), "comparison")
+    _save(_charge_figure(), "charge")
+
+
+def _order_figure(result: Result, longest: float) -> Figure:
+    """A run on the time axis that all orders share, so that who is done earlier ends further left."""
+    figure = run_figure(result)
+    upper, lower = figure.axes
+    with theme():
+        upper.set_title(f"{result.sharing}: makespan {result.end:.0f} s, max stretch {result.max_stretch:.2f}")
+    lower.set_xlim(0, longest)
+    lower.set_xticks(range(0, int(longest), 25))
+    lower.set_xlabel("time (s)")
+    lower.xaxis.set_major_formatter("{x:.0f}")
+    return figure
+
+
+def _charge_figure() -> Figure:
+    """What one member uses and what it is charged with, through all that can happen to a grant."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    charged = [(0, 0), (1, 40), (5.8, 15), (9, 30), (20.32, 7.5), (24, 7.5)]
+    used = [(0, 0), (1.4, 40), (5.4, 15), (9.4, 30), (20, 7.5), (24, 7.5)]
+    words = (
+        (1, 40, "40 is charged,\nthen sent"),
+        (5, 40, "15 is sent:\nnothing is free yet"),
+        (5.8, 15, "confirmed:\n25 are free"),
+        (13, 30, "the link is lost;\nthe last beat left at 12 s"),
+        (20, 30, "12 + 8 s: the lease is over,\nby the member's clock;\na little later for the controller"),
+    )
+    with theme():
+        figure = Figure(figsize=(8, 3.2), layout="constrained")
+        axes = figure.subplots()
+        axes.step(*zip(*charged, strict=True), where="post", color=INK, linewidth=1.5)
+        axes.fill_between(*zip(*used, strict=True), step="post", color=COLOURS[0], alpha=0.35, linewidth=0)
+        line = {"arrowstyle": "-", "color": INK}
+        for x, y, text in words:
+            axes.annotate(text, (x, y), (x + 0.15, y + 3), fontsize=7.5, va="bottom", arrowprops=line)
+        axes.text(22.2, 9, "fallback", fontsize=7.5)
+        axes.text(2.2, 18, "in use", fontsize=9, color=COLOURS[0])
+        axes.text(9.9, 31, "charged", fontsize=9)
+        axes.set(xlim=(0, 26), ylim=(0, 58), xlabel="time (s)", ylabel="rate (MB/s)")
+    return figure
+
+
+def _demo() -> Sequence[Result]:
+    with as_file(files("penstock") / "data" / "demo.yaml") as scenario:
+        return compare(load(scenario), SHARING)
+
+
+def _save(figure: Figure, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / "draft.svg"
+        save_figure(figure, draft)
+        small = draft.stat().st_size <= LARGEST_SVG
+        if small:
+            (PICTURES / f"{name}.svg").write_bytes(draft.read_bytes())
+    if not small:
+        save_figure(figure, PICTURES / f"{name}.png")
+    print(f"{name}.{'svg' if small else 'png'}")
+
+
+if __name__ == "__main__":
+    main()
