@@ -37,7 +37,7 @@ from penstock.studies.sizing import size_buffer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.engine.program import Floats
+    from penstock.kernels.arrays import Floats
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from penstock.engine.program import Floats
+    from penstock.kernels.arrays import Floats
 
 SEEDS = range(1000)
 NOISES = (0.0, 0.2, 0.5)

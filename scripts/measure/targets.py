@@ -34,7 +34,7 @@ from penstock.studies.targets.site import Site
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from penstock.engine.program import Floats
+    from penstock.kernels.arrays import Floats
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
