@@ -17,9 +17,9 @@ from benchmarks.timing import peer_seconds, race
 from penstock import generate
 from penstock.engine.link.execution import Run, execute
 from penstock.engine.program import Program
-from penstock.metrics.measure import Study
 from penstock.policies.sharing import find
 from penstock.policies.sharing.policy import Outlook
+from penstock.studies.study import Study
 
 SEED, PRESSURE = 1, 1.1
 

@@ -8,8 +8,8 @@ from benchmarks.engine import study_of
 from benchmarks.rows import Row
 from benchmarks.timing import race
 from penstock.engine.link.execution import Run, execute
-from penstock.metrics.measure import Study
 from penstock.policies.sharing import find
+from penstock.studies.study import Study
 
 PROMISES = {
     "fcfs": 1.5,

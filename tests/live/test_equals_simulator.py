@@ -18,8 +18,9 @@ from live.harness.live_decider import LiveDecider, first_difference, with_foresi
 from live.harness.lockstep import Lockstep
 from penstock import Scenario, generate, load
 from penstock.engine.link.execution import Run, execute, origin_of, tick_of
-from penstock.metrics.measure import Part, Study, measure
+from penstock.metrics.measure import measure
 from penstock.policies.sharing import NAMES, Sharing, find
+from penstock.studies.study import Part, Study
 from strategies import crowds, scenarios
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -78,7 +79,7 @@ def _compared(mine: Run, theirs: Run) -> list[str]:
 def _measured(study: Study, policy: Sharing, mine: Run, theirs: Run) -> list[str]:
     if len(study.parts) > 1:
         return []
-    one, other = measure(study, policy.label, mine), measure(study, policy.label, theirs)
+    one, other = (measure(study.program, study.yardsticks, policy.label, each) for each in (mine, theirs))
     return [] if replace(one, seconds=0.0) == replace(other, seconds=0.0) else [f"{one} instead of {other}"]
 
 

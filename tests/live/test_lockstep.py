@@ -11,10 +11,10 @@ from penstock import Scenario
 from penstock.engine.foresight import foresee
 from penstock.engine.link.execution import execute, origin_of, tick_of
 from penstock.engine.program import Program
-from penstock.metrics.measure import Study
 from penstock.policies.sharing import Sharing, find
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.view import COLUMNS, View, active_rows, empty_view
+from penstock.studies.study import Study
 from strategies import scenarios
 
 

@@ -15,8 +15,8 @@ from penstock.live.core import ControllerSettings, Core, Resource
 from penstock.live.core.events import Closed, Connected, Frame, Identity, Input, Output, Send, WriteRecords
 from penstock.live.journal import Header, boot_id, raise_epoch, recover
 from penstock.live.journal import JournalWriter as Pen
-from penstock.metrics.measure import Study
 from penstock.policies.sharing import find
+from penstock.studies.study import Study
 from penstock.wire.messages import Ack, Beat, Message, Rate, Register
 
 WALL = 1_000_000.0  # the time of day when a story's clock shows 0

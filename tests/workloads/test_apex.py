@@ -17,8 +17,8 @@ from pytest import approx
 
 from penstock import load, save, simulate
 from penstock.errors import InvalidOption, PenstockError
-from penstock.metrics.measure import Study
 from penstock.model import Compute, Read, Repeat, Scenario, Write
+from penstock.studies.study import Study
 from penstock.workloads import first_fit as kernels
 from penstock.workloads import generate
 from penstock.workloads.apex import CIELO_CORES, JobSchedule, Life, apex_schedule, mean_rate, scaled

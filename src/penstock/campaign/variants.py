@@ -23,10 +23,10 @@ from penstock.campaign.tasks.simulate import SimulateOptions
 from penstock.campaign.units import MOST_RUNS, PlannedRun, Unit
 from penstock.errors import InvalidScenario, PolicyError
 from penstock.kernels.arrays import Floats
-from penstock.metrics.measure import Study
 from penstock.model import Scenario
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.share import run_study
+from penstock.studies.study import Study
 
 OF_FINISHED = ("max_stretch", "mean_stretch")  # known only of applications that finish, so nothing if some do not
 

@@ -6,5 +6,5 @@
 - `sizing`: how large a burst buffer must be; `buffers`: what one of a given size gives.
 - `profiles`: bandwidth against the number of targets, from measurements.
 
-`import penstock` shows the main functions of each. Start reading with `share`: all others have its shape.
+`study` is a scenario compiled once for all runs of a study. Start reading with `share`: all others have its shape.
 """

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 from penstock.engine.link.execution import Run, execute
 from penstock.engine.link.merge import merged
 from penstock.engine.stepping import Progress
-from penstock.metrics.measure import Part, Study, measure
+from penstock.metrics.measure import measure
 from penstock.metrics.result import Result
 from penstock.model import Scenario
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing
+from penstock.studies.study import Part, Study
 
 Policy = str | Sharing | Callable[..., None]
 
@@ -76,4 +77,4 @@ def run_study(study: Study, policy: Sharing, *, timeline: bool = False, progress
 
     runs = [run(part) for part in study.parts]
     whole = runs[0] if len(runs) == 1 else merged(study.program, [part.rows for part in study.parts], runs)
-    return measure(study, policy.label, whole)
+    return measure(study.program, study.yardsticks, policy.label, whole)

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 import penstock
 from penstock import follow, generate, optimum, simulate
 from penstock.errors import InvalidOption
-from penstock.metrics.measure import Study
 from penstock.report.optimum import optimum_words
 from penstock.studies.optimum import search, solver
 from penstock.studies.optimum.chains import bicolored
 from penstock.studies.optimum.result import Heuristic, Optimum
 from penstock.studies.optimum.search import ORDERS
 from penstock.studies.schedules import load_plan, save_schedule, schedule_of
+from penstock.studies.study import Study
 from studies.optimum.brute import job, periodic, scenario, shortest
 
 CALENDAR = 1.7e9  # seconds since 1970, as in the logs of real systems

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
-from penstock.metrics.measure import Study
 from penstock.model.record import Name, Record
 from penstock.policies.sharing import find
 from penstock.studies.share import run_study
+from penstock.studies.study import Study
 
 METRICS = (
     Metric("min_yield", best=1, bounds=("bound_min_yield", "bound_interval"), main=True),

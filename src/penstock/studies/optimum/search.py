@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 from penstock.engine.program import Program
 from penstock.errors import InvalidOption
-from penstock.metrics.measure import Study
 from penstock.metrics.result import Result
 from penstock.model import Scenario
 from penstock.policies.sharing.catalogue import NAMES, find
@@ -23,6 +22,7 @@ from penstock.studies.optimum.solver import MOST_FOR_SOLVER, need_solver, solve
 from penstock.studies.optimum.states import GAVE_UP, MOST_APPLICATIONS, FoundSchedule, explore
 from penstock.studies.schedules import schedule_of
 from penstock.studies.share import compare, simulate
+from penstock.studies.study import Study
 
 Progress = Callable[[float, float], None]  # (best makespan, bound), in seconds
 

@@ -9,8 +9,8 @@ import numpy as np
 from penstock.engine.tally import tally
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.kernels.arrays import Floats
-from penstock.metrics.measure import Study
 from penstock.model import IoNodes, Scenario
+from penstock.studies.study import Study
 
 MOST_IO_NODES = 10_000
 
