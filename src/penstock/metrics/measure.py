@@ -10,6 +10,7 @@ from penstock.engine.link.execution import Run
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats
 from penstock.metrics.dedicated import Dedicated
+from penstock.metrics.losses import Lives, losses_of
 from penstock.metrics.result import ApplicationResult, Result
 
 
@@ -32,8 +33,21 @@ def measure(program: Program, yardsticks: Yardsticks, sharing: str, run: Run) ->
     stretch = age / (yardsticks.alone.listed + program.progress)
     end, completion = run.origin + run.end, run.origin + run.completion
     weight = program.nodes / program.nodes.sum() / (run.end + (run.origin - program.begin))
+    there = np.where(finished, run.completion, run.end) + (run.origin - np.maximum(program.release, program.begin))
+    losses = losses_of(
+        Lives(
+            program.names,
+            program.nodes,
+            there,
+            run.compute_done + run.io_seconds,
+            yields,
+            np.where(finished, stretch, np.nan),
+            np.zeros(len(program.names), bool),
+        )
+    )
     best = min(bound for bound in (yardsticks.volume_bound, yardsticks.interval_bound) if bound is not None)
     return Result(
+        **vars(losses),
         sharing=sharing,
         end=end,
         events=run.events,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from penstock.metrics.losses import Losses
+
 if TYPE_CHECKING:
     from penstock.engine.timeline import Timeline
 
@@ -19,6 +21,7 @@ class ApplicationResult:
     stretch: float | None
     compute_done: float  # seconds inside the run
     transferred: float  # bytes inside the run
+    cut: bool = False  # by its walltime, before it had finished
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -29,11 +32,12 @@ class ApplicationResult:
             "stretch": self.stretch,
             "compute_done": self.compute_done,
             "transferred": self.transferred,
+            "cut": self.cut,
         }
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, kw_only=True)
+class Result(Losses):
     """One scenario under one sharing policy. A metric that does not apply is None."""
 
     sharing: str

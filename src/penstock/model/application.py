@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
 from penstock.model.phases import Phase, Repeat, TaggedPhase, busy, unrolled
 from penstock.model.problems import Path, reject
-from penstock.model.record import BytesPerSecond, Count, Name, NotEmpty, Place, Record, Seconds
+from penstock.model.record import BytesPerSecond, Count, Name, NotEmpty, Place, Record, Seconds, Skew
 from penstock.model.trace import Trace, compact
 from penstock.model.units import Refusal, shown, whole
 
@@ -52,7 +52,9 @@ class Application(Record):
     bandwidth: BytesPerSecond | None = None
     read_bandwidth: BytesPerSecond | None = None
     write_bandwidth: BytesPerSecond | None = None
+    node_skew: Skew = 1.0  # the slowest node moves that many times the mean, so the cap is that much lower (P1 §3.1.2)
     release: Seconds = 0.0
+    walltime: Seconds | None = None  # from the release; what is not finished then is cut off (P1 §3.2.1)
     progress: Seconds | None = None  # ideal progress already made at the window's begin
     io_node: Place | None = None  # which of the platform's I/O nodes it goes through, from 0
     profile: Profile | None = None  # b_j(n) of P4
@@ -75,6 +77,8 @@ class Application(Record):
         return self
 
     def _problems(self) -> Iterator[tuple[Path, object, str]]:
+        if self.walltime == 0.0:
+            yield ("walltime",), self.walltime, "is 0; a walltime is longer than that"
         if not (self.phases.busy if isinstance(self.phases, Trace) else busy(self.phases)):
             yield ("phases",), None, "has only empty phases; at least one must take time or move bytes"
         listed: tuple[Phase, ...] = () if isinstance(self.phases, Trace) else self.phases

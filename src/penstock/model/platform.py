@@ -8,7 +8,21 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
 from penstock.model.problems import Path, reject
-from penstock.model.record import Bytes, BytesPerSecond, Count, Name, NotEmpty, Record, Share
+from penstock.model.record import Bytes, BytesPerSecond, Count, Efficiency, Name, NotEmpty, Record, Share
+from penstock.model.units import Refusal
+
+
+def _from_one(value: object) -> object:
+    """One application alone has the whole capacity."""
+    if isinstance(value, list | tuple) and value and value[0] != 1:
+        raise Refusal(
+            f"begins with {value[0]}; its first entry is 1, what one application alone can use of the capacity"
+        )
+    return value
+
+
+# With k applications moving at once a resource has its capacity times the k-th entry; the last is repeated (P3 §1).
+Interference = Annotated[tuple[Efficiency, ...], NotEmpty, BeforeValidator(_from_one)]
 
 
 class IoNodes(Record):
@@ -17,6 +31,7 @@ class IoNodes(Record):
     count: Count
     bandwidth: BytesPerSecond
     nodes: Count
+    interference: Interference | None = None
 
 
 class Target(Record):
@@ -24,12 +39,14 @@ class Target(Record):
 
     name: Name
     bandwidth: BytesPerSecond | None = None
+    interference: Interference | None = None
 
 
 class BurstBuffer(Record):
     """A fast tier in front of the file system (P5); `shares` overrides how it is split among applications."""
 
     capacity: Bytes
+    bandwidth: BytesPerSecond | None = None  # of all that goes into it and comes out of it
     shares: dict[Name, Share] | None = None
 
 
@@ -60,6 +77,7 @@ class Platform(Record):
     read_bandwidth: BytesPerSecond | None = None
     write_bandwidth: BytesPerSecond | None = None
     burst_buffer: BurstBuffer | None = None
+    interference: Interference | None = None  # of the shared storage
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -56,6 +56,8 @@ _count = partial(whole, accepted="a count is a whole number ≥ 1")
 _place = partial(whole, accepted="a place is a whole number ≥ 0", least=0)
 _seed = partial(whole, accepted="a seed is a whole number ≥ 0", least=0, most=None)
 _share = partial(number, accepted="a share is a number ≥ 0")
+_skew = partial(number, accepted="the skew is a number ≥ 1", least=1.0)
+_efficiency = partial(number, accepted="an efficiency is a number from 1e-6 to 1", least=1e-6, most=1.0)
 _noise = partial(number, accepted="the noise is a number from 0 to 1", most=1.0)
 
 
@@ -75,4 +77,6 @@ Place = Annotated[int, BeforeValidator(_place)]
 Seed = Annotated[int, BeforeValidator(_seed)]
 Share = Annotated[float, BeforeValidator(_share)]
 Noise = Annotated[float, BeforeValidator(_noise)]
+Skew = Annotated[float, BeforeValidator(_skew)]
+Efficiency = Annotated[float, BeforeValidator(_efficiency)]
 Name = Annotated[str, BeforeValidator(_name)]
