@@ -1,0 +1,37 @@
+"""A journal of an earlier version comes back: `written_by_0_1_0` is what a controller left that was killed.
+
+It ran before modules and classes were renamed, at 100 MB/s under greedy-yield: alpha, beta and gamma moved 40 MB each,
+and delta was at it when the controller died. The hash of the state was taken with that version's own code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from penstock.live.core import ControllerSettings, Resource
+from penstock.live.journal import recover
+from penstock.live.journal.replay import replay
+
+LEFT = Path(__file__).with_name("written_by_0_1_0")
+SETTINGS = ControllerSettings(resources=(Resource("all", 1e8),), sharing="greedy-yield")
+
+
+def test_it_recovers_to_the_state_that_its_own_version_had(tmp_path: Path) -> None:
+    found = recover(Path(shutil.copytree(LEFT, tmp_path / "journal")), SETTINGS)
+    assert (found.epoch, found.warm, found.last_seq) == (1, True, 34)
+    assert found.state is not None
+    assert {app.job: len(app.members) for app in found.state.apps.values()} == {
+        "alpha": 0,
+        "beta": 0,
+        "gamma": 0,
+        "delta": 1,
+    }
+    assert hashlib.sha256(found.state.snapshot()).hexdigest()[:16] == "081ab0202a409e0a"
+
+
+def test_its_decisions_are_taken_again_alike(tmp_path: Path) -> None:
+    found = replay(Path(shutil.copytree(LEFT, tmp_path / "journal")))
+    assert found.decisions > 0
+    assert not found.differences
