@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock.engine import dedicated
 from penstock.engine.program import Program
-from penstock.metrics import bounds, capped_fit, dedicated, earliest_deadline
+from penstock.metrics import bounds, capped_fit, earliest_deadline
 from penstock.metrics.bounds import interval_bound, volume_bound
 
 

@@ -4,6 +4,7 @@
 - Three loops, each fast at one kind of machine: `link` (one shared bandwidth, or I/O nodes that do not disturb each
   other), `targets` (many storage targets) and `tier` (a burst buffer in front of the file system). In each, `loop` is
   the kernel and `execution` its Python face.
+- `dedicated`: what every application would do alone, which policies may know before the start.
 - What loops share: `rows` (the View of a policy), `stepping` (from stop to stop), `timeline`.
 
 Imports policies and the model; never metrics, studies or live. Start reading with `program`, then `link.loop`.

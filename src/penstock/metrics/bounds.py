@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from penstock.engine.dedicated import alone, dedicated
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats
-from penstock.metrics.dedicated import alone, dedicated
 from penstock.metrics.earliest_deadline import lateness
 
 ROUNDING = 1e-13  # relative; lets sums of bytes that fill the window exactly fit

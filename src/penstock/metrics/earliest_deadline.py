@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
+from penstock.engine.dedicated import add
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.kernels.heap import pop, push
-from penstock.metrics.dedicated import add
 
 # How far along its operations a walk is: `done + lost` seconds into the dedicated run.
 _WALK = np.dtype([("operation", np.int64), ("done", np.float64), ("lost", np.float64)])

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from penstock.engine.dedicated import Dedicated
 from penstock.engine.link.execution import Run
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats
-from penstock.metrics.dedicated import Dedicated
 from penstock.metrics.losses import Lives, losses_of
 from penstock.metrics.result import ApplicationResult, Result
 

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from penstock.engine.compile import compile_scenario
+from penstock.engine.dedicated import Dedicated, dedicated, pressure
 from penstock.engine.foresight import foresee
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Ints
 from penstock.metrics.bounds import interval_bound, volume_bound
-from penstock.metrics.dedicated import Dedicated, dedicated, pressure
 from penstock.metrics.measure import Yardsticks
 from penstock.metrics.weight import io_weight
 from penstock.model import Scenario

@@ -386,7 +386,7 @@ def bandwidth_for(unlimited: Scenario, pressure: float) -> tuple[float | None, f
     """
     # Numba again.
     from penstock.engine.compile import compile_scenario  # noqa: PLC0415
-    from penstock.metrics.dedicated import alone  # noqa: PLC0415
+    from penstock.engine.dedicated import alone  # noqa: PLC0415
 
     program = compile_scenario(unlimited)
     seconds = program.end - program.start
