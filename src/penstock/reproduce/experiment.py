@@ -29,7 +29,7 @@ class ExperimentSettings:
     def instances(self, paper: int) -> int:
         """How many in place of the paper's number.
 
-        >>> Settings(scale=0.05).instances(200), Settings(scale=0.05).instances(10)
+        >>> ExperimentSettings(scale=0.05).instances(200), ExperimentSettings(scale=0.05).instances(10)
         (10, 2)
         """
         return max(2, round(self.scale * paper))
@@ -58,7 +58,7 @@ class Experiment:
     def name(self, settings: ExperimentSettings) -> str:
         """The name of its files; with data of the user's that says so, lest they replace those without.
 
-        >>> Experiment("P4.fig3", "", list, dict, str, data=PROFILES).name(Settings(profiles=Path("measured.csv")))
+        >>> Experiment("P4.fig3", "", list, dict, str, data=PROFILES).name(ExperimentSettings(profiles=Path("measured.csv")))
         'P4.fig3-measured'
         """
         given = self.given(settings)
