@@ -36,7 +36,7 @@ def numba_type(record: Any, read_only: Collection[str] = ()) -> types.NamedTuple
     ...     size: int
     ...     amount: Floats
     >>> numba_type(Pair)
-    Pair(int64, Array(float64, 1, 'C', False, aligned=True))
+    Pair(int64, array(float64, 1d, C))
     """
     hints = get_type_hints(record, include_extras=True)
     fields = [_type_of(hints[name], name in read_only) for name in record._fields]
