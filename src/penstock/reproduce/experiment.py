@@ -58,7 +58,8 @@ class Experiment:
     def name(self, settings: ExperimentSettings) -> str:
         """The name of its files; with data of the user's that says so, lest they replace those without.
 
-        >>> Experiment("P4.fig3", "", list, dict, str, data=PROFILES).name(ExperimentSettings(profiles=Path("measured.csv")))
+        >>> mine = ExperimentSettings(profiles=Path("measured.csv"))
+        >>> Experiment("P4.fig3", "", list, dict, str, data=PROFILES).name(mine)
         'P4.fig3-measured'
         """
         given = self.given(settings)

@@ -1,4 +1,10 @@
-"""The core of the live controller, without any input or output of its own."""
+"""The core of the live controller, without any input or output of its own: events in, records and messages out.
+
+- `core`: `step(time, inputs) → outputs`; start reading here. `events`: what goes in and comes out.
+- `handlers` (members), `admin` (operators), `checks`: words become `records`; `apply`: records change the `state`.
+- `decide`: the policy is asked, with `rows`, `losses`, `policy_memory`; `dispatch`, `charges`: never more than there is.
+- `snapshots`: a state as bytes; `status`: a state for people.
+"""
 
 from penstock.live.core.core import Core
 from penstock.live.core.decide import Decider

@@ -1,4 +1,8 @@
-"""The journal: everything that changed the state of a controller, written before anybody is told of it."""
+"""The journal: everything that changed the state of a controller, written before anybody is told of it.
+
+- `writer`, `reader`: the two ends; `segment`: the form of a file; `folder`: which file is what, lock and epoch.
+- `replay`: every decision again; `retention`: what becomes of old files; `versions`: which code decided.
+"""
 
 from penstock.live.journal.errors import JournalDamaged, JournalError
 from penstock.live.journal.folder import Lock, boot_id, raise_epoch, read_epoch

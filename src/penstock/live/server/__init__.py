@@ -1,4 +1,7 @@
 """The controller as a process: sockets, identities, quotas, the log, and the turn that joins core and journal.
 
-`run.serve` is the way in. Nothing is imported here, since jobs read their tokens with `tokens` and must start fast.
+- `serve`: from a configuration to a controller that listens; `config`: what it is told.
+- `turn`: gather, step, write, send; start reading here. `protocol`: one connection.
+- `listeners`, `tls_listener`, `handshake`, `munge`, `quotas`: who may come in, and how much of it.
+- `counters`, `metrics`, `log`, `unpaced`: what operators see.
 """
