@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.studies.sizing.curve
     import penstock.studies.sizing.schedule_file
     import penstock.studies.sizing.traffic
+    import penstock.studies.tables
     import penstock.studies.targets.export
     import penstock.studies.targets.local_search
     from penstock import campaign, live, lookback, model, policies, report, reproduce, studies, workloads

@@ -99,7 +99,7 @@ def _check_options(
             "--verify checks a schedule and does nothing else; leave --schedule, --plot and --explain out"
         )
     if verify:
-        studies.schedules.check_schedule(verify)
+        studies.tables.check_schedule(verify)
 
 
 def _keep_trace(scenario: Path, schedule: Path | None) -> None:

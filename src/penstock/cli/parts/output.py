@@ -136,7 +136,7 @@ def print_allotments(allotments: Sequence[Allotment], refused: Iterable[str], *w
 def check_outputs(plot: Path | None, html: Path | None = None, schedule: Path | None = None) -> None:
     """Refuse a file that could not be written before the work is done, not after."""
     if schedule:
-        studies.schedules.check_schedule(schedule)
+        studies.tables.check_schedule(schedule)
         check_place(schedule)
     if plot:
         report.plots.figure_kind(plot)
