@@ -20,7 +20,7 @@ INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint style types contracts tests docs bench bench-quick system lock clean
+.PHONY: help demo test lint style types contracts tests docs bench bench-quick system schemas lock clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ bench-quick: $(TEST_READY)
 system:
 	@echo "system packages …"
 	@scripts/system-packages.sh
+
+schemas: $(BIN)/python  ## write docs/reference/schemas anew, from the code and from what commands print
+	@$(BIN)/python -m scripts.schemas
 
 lock: $(BIN)/python  ## choose new versions of everything for requirements/*.txt
 	@echo "lock …"

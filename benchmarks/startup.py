@@ -16,6 +16,10 @@ from benchmarks.timing import ROOT, Command, time_command
 SCRIPT = Path(sys.executable).with_name("penstock")
 LIBRARIES = "import typer, pydantic, yaml, rich.table, numba; numba.njit('f8(f8)')(lambda x: x)"
 SECONDS, MULTIPLE = 1.2, 1.35
+LIBRARY = "import typer"
+HELP_MULTIPLE = 1.5
+# What a command with an option takes before it does anything; `penstock run` does without.
+COMMAND_LIBRARY = "import typer; typer.run(lambda once=False: None)"
 
 
 def startup_rows(quick: bool) -> list[Row]:
@@ -23,7 +27,7 @@ def startup_rows(quick: bool) -> list[Row]:
     if not SCRIPT.exists():
         return [Row("start-up", None, " s", note="the penstock command is not installed beside this Python")]
     rounds = 2 if quick else 5
-    rows = [_row("penstock --help", [_penstock("--help") for _ in range(rounds)], 0.3)]
+    rows = [*_help_rows(rounds), *_run_rows(rounds)]
     libraries = [time_command([sys.executable, "-c", LIBRARIES], {}) for _ in range(rounds)]
     rows.append(_row("the libraries that a run needs, each at its smallest job", libraries, None))
     limit = max(SECONDS, round(MULTIPLE * min(run.seconds for run in libraries), 2))
@@ -33,6 +37,24 @@ def startup_rows(quick: bool) -> list[Row]:
         _penstock(*command)  # compiles whatever is not compiled yet
         rows.append(_row(f"penstock {' '.join(command)}", [_penstock(*command) for _ in range(rounds)], limit))
     return rows if quick or not examples else [*rows, _first_ever(examples[0])]
+
+
+def _help_rows(rounds: int) -> list[Row]:
+    library = [time_command([sys.executable, "-c", LIBRARY], {}) for _ in range(rounds)]
+    limit = round(HELP_MULTIPLE * min(run.seconds for run in library), 3)
+    return [
+        _row("Python that imports typer", library, None),
+        _row("penstock --help", [_penstock("--help") for _ in range(rounds)], limit),
+    ]
+
+
+def _run_rows(rounds: int) -> list[Row]:
+    library = [time_command([sys.executable, "-c", COMMAND_LIBRARY], {}) for _ in range(rounds)]
+    own = [_penstock("run", "--", "true", PENSTOCK="off") for _ in range(rounds)]
+    return [
+        _row("typer with one option", library, None),
+        _row("penstock run -- true", own, min(run.seconds for run in library)),
+    ]
 
 
 def _first_ever(example: Path) -> Row:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock import load
-from penstock.cli import app
+from penstock.cli.group import app
 from penstock.policies.sharing import NAMES
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

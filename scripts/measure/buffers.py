@@ -25,7 +25,7 @@ from PIL import Image
 from scipy.stats import t as student
 
 from penstock import Scenario, generate, load, sharing
-from penstock.cli import app
+from penstock.cli.group import app
 from penstock.policies.buffering import NAMES
 from penstock.report.parts.theme import COLOURS, FAINT, OTHERS, theme
 from penstock.report.plots import save_figure

@@ -10,7 +10,7 @@ import pytest
 from client.controller import Controller
 from docs.walks import followed, out_of_order, rooms, told
 from live.server.virtual import SETTINGS, World
-from penstock.cli import app
+from penstock.cli.group import app
 from penstock.client import io_phase
 from penstock.live.journal import Header, JournalWriter, Lock, boot_id
 from penstock.wire.messages import Post, Rate, Register, frame

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from penstock.errors import InvalidOption
-from penstock.report.comparison.table import as_json, comparison_table, run_table
+from penstock.report.comparison.table import comparison_table, run_table
+from penstock.report.parts.json_text import as_json
 from report.samples import POLICIES, eight_big, run
 
 

@@ -1,4 +1,8 @@
-"""The command line: one file per command. Commands import what they need when they run, so that --help is quick."""
+"""The command line: `table` lists the commands, `commands` has one file for each, `parts` what they share.
+
+`group` puts them together. `main` is what `penstock` calls; it alone is loaded at once, and `quick_run` for
+`penstock run`. Start reading with `table`, then `commands.simulate`.
+"""
 
 from __future__ import annotations
 
@@ -8,95 +12,9 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable
 
-import typer
-
-from penstock.cli.commands.allocate import allocate
-from penstock.cli.commands.buffer import buffer
-from penstock.cli.commands.campaign import campaign
-from penstock.cli.commands.capacity import capacity
-from penstock.cli.commands.compare import compare
-from penstock.cli.commands.decide import decide
-from penstock.cli.commands.demo import demo
-from penstock.cli.commands.drain import drain
-from penstock.cli.commands.evict import evict
-from penstock.cli.commands.exempt import exempt
-from penstock.cli.commands.explain import explain
-from penstock.cli.commands.generate import generate
-from penstock.cli.commands.limited import limited
-from penstock.cli.commands.loadtest import loadtest
-from penstock.cli.commands.mode import mode
-from penstock.cli.commands.optimum import optimum
-from penstock.cli.commands.pace import pace
-from penstock.cli.commands.pack import pack
-from penstock.cli.commands.pause import pause, resume
-from penstock.cli.commands.policies import policies
-from penstock.cli.commands.policy import policy
-from penstock.cli.commands.profiles import profiles
-from penstock.cli.commands.replay import replay
-from penstock.cli.commands.reproduce import reproduce
-from penstock.cli.commands.run import run
-from penstock.cli.commands.serve import serve
-from penstock.cli.commands.simulate import simulate
-from penstock.cli.commands.size_buffer import size_buffer
-from penstock.cli.commands.status import status
-from penstock.cli.commands.token import token
-from penstock.cli.commands.top import top
-from penstock.cli.parts.sections import Sections
+from penstock.cli.quick_run import quick_arguments
 from penstock.errors import PenstockError
-
-LIVE: dict[str, tuple[Callable[..., None], ...]] = {
-    "Live: the controller and the jobs under it": (serve, run, pace),
-    "Live: for operators": (status, top, policy, capacity, mode, pause, resume, drain, exempt, evict, token, loadtest),
-    "Live: looking back": (limited, explain, replay),
-}
-
-app = typer.Typer(
-    cls=Sections,
-    name="penstock",
-    help="Decide who may do I/O when, at which rate, through which targets and with how much burst buffer.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-for command in (
-    demo,
-    simulate,
-    compare,
-    optimum,
-    pack,
-    allocate,
-    size_buffer,
-    buffer,
-    profiles,
-    decide,
-    generate,
-    policies,
-):
-    app.command()(command)
-app.add_typer(campaign)
-app.command()(reproduce)
-for section, live_commands in LIVE.items():
-    for each in live_commands:
-        # In `penstock run ls -l` the -l is for ls.
-        settings = {"allow_interspersed_args": False} if each is run else {}
-        app.command(context_settings=settings, rich_help_panel=section)(each)
-
-
-def _show_version(asked: bool) -> None:
-    if asked:
-        import penstock  # noqa: PLC0415 - looked up only when asked
-
-        typer.echo(f"penstock {penstock.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
-) -> None:
-    pass
 
 
 def main() -> None:
@@ -106,10 +24,12 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # as the error stream does: é must not end a run
     try:
         try:
-            app()
+            _called(sys.argv[1:])
         finally:
             # Not left to Python's exit, where a failure is a complaint that nobody can handle.
             print(end="", flush=True)
+    except KeyboardInterrupt:  # before a command is ready for one
+        sys.exit(130)
     except PenstockError as error:
         print(f"penstock: {_one_line(str(error))}", file=sys.stderr)
         sys.exit(2)
@@ -122,6 +42,18 @@ def main() -> None:
             sys.exit(1)
         print(f"penstock: standard output cannot be written: {error.strerror}", file=sys.stderr)
         sys.exit(2)
+
+
+def _called(words: list[str]) -> None:
+    asked = quick_arguments(words[1:]) if words[:1] == ["run"] else None
+    if asked is None:
+        from penstock.cli.group import app  # noqa: PLC0415 - Typer, which the other way does without
+
+        app()
+    else:
+        from penstock.cli.parts.turn import run_in_turn  # noqa: PLC0415 - what a job needs, and no other command
+
+        run_in_turn(**asked)
 
 
 def _one_line(text: str) -> str:

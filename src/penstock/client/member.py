@@ -12,14 +12,7 @@ Without a lease the member goes on at its fallback rate, so a lost controller sl
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum
-
-import msgspec
-
+from penstock.client.announcing import Announcing
 from penstock.client.events import (
     Begin,
     Dial,
@@ -30,158 +23,27 @@ from penstock.client.events import (
     Leave,
     LinkDown,
     LinkUp,
-    LogLine,
     Output,
     Progress,
     Received,
-    SendTo,
-    SetRate,
     Switch,
     Timer,
     WakeAt,
 )
+from penstock.client.member_states import LinkState, MemberSettings, MemberState, OpenPhase
+from penstock.client.pacing import NEVER
 from penstock.wire import messages as wire
-from penstock.wire.messages import (
-    Ack,
-    Beat,
-    Complete,
-    Error,
-    Goodbye,
-    Message,
-    Notice,
-    OpenOp,
-    Post,
-    Rate,
-    Register,
-    Registered,
-    Resync,
-    Welcome,
-)
+from penstock.wire.messages import Ack, Complete, Error, Goodbye, Message, Notice, Rate, Registered, Welcome
+
+__all__ = ["Member", "MemberSettings", "MemberState"]
 
 LEAST_BEAT = 0.01  # seconds; a controller that asks for more beats than that is not in its right mind
-NEVER = math.inf
 MOST_TEXT = 300  # characters of a controller's that are logged
 REFUSALS = frozenset({"auth", "version", "forbidden"})
 
 
-class MemberState(Enum):
-    """What a member is doing, in the words of `docs/reference/protocol.md`."""
-
-    OFF = "off"  # not configured, or switched off: unpaced
-    DIAL = "dial"  # no controller at the moment, nothing to move
-    IDLE = "idle"  # known to the controller, nothing to move
-    WAIT = "wait"  # announced, not answered yet
-    PACED = "paced"  # at the rate granted
-    STALE = "stale"  # at the rate granted, but the link is lost
-    OPEN = "open"  # at the fallback rate
-    FREE = "free"  # unpaced by the controller's word
-    REFUSED = "refused"  # the controller does not want us: at the fallback rate
-
-
-@dataclass(frozen=True)
-class MemberSettings:
-    """Who the member is, and how long it waits. Times in seconds, rates in bytes/s."""
-
-    job: str = "job"
-    nodes: int = 1
-    cap: float | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    fallback: float | None = None  # known beforehand; None: unpaced until the controller names one
-    released: float | None = None  # on the member's clock; None: at its first step
-    progress: float = 0.0
-    timeout: float = 2.0  # for the answer to an announcement
-    max_wait: float = 600.0  # twice this at rate 0 is a fault of the controller
-    ping: float = wire.PING  # between beats of an idle member; the controller counts on it
-    member: int | None = None  # its number in the job; None: drawn
-    seed: int | None = None  # of the spread of dialling; None: by chance
-    off: bool = False
-
-
-class OpenPhase(msgspec.Struct):
-    """The phase that is open."""
-
-    op: int
-    volume: float
-    direction: str
-    targets: tuple[str, ...]
-    posted: float
-    done: float = 0.0
-    known: bool = False  # to the controller, as far as we can tell
-    answered: bool = False
-
-    def told(self, t: float) -> OpenOp:
-        """As the controller hears of it when we come back."""
-        return OpenOp(self.op, self.volume, self.done, self.direction, self.targets, t - self.posted)
-
-
-class _Link(Enum):
-    OFF = 0
-    DOWN = 1
-    REFUSED = 2
-    UP = 3
-
-
-class Member:
-    """The state of one member; see the module's text."""
-
-    def __init__(self, settings: MemberSettings) -> None:
-        self.settings = settings
-        self.app = 0  # 0: not known to any controller
-        self.op: OpenPhase | None = None
-        self.rate: float | None = 0.0  # in force; None: unpaced
-        self.key = (0, 0)  # epoch and rev of the last Rate applied
-        self.epoch_seen = 0
-        self.fallbacks: dict[str, float] = {}
-        self._chance = random.Random(settings.seed)
-        self.member = settings.member if settings.member is not None else self._draw_member()
-        self._link = _Link.OFF if settings.off else _Link.DOWN
-        self._pacing: MemberState | None = None  # WAIT, PACED, OPEN or FREE; None without an operation
-        self._unfinished: OpenPhase | None = None  # ended while cut off: the controller still counts on it
-        self._lease, self._beat = 8.0, 2.0
-        self._lease_end = -NEVER
-        self._hb = 0
-        self._sent: dict[int, float] = {}
-        self._ops = self._req = self._post_req = self._fails = 0
-        self._born: float | None = settings.released
-        self._answer_due = self._beat_due = self._repost_due = self._zero_since = NEVER
-        self._resync_after = -NEVER
-        self._heard = -NEVER  # when the controller said something, or should have begun to
-        self._gave_up = False
-        self._out: list[Output] = []
-
-    @property
-    def state(self) -> MemberState:
-        """Where the member stands: the link and the pacing, put together."""
-        if self._link is _Link.OFF:
-            return MemberState.OFF
-        if self._link is _Link.REFUSED:
-            return MemberState.REFUSED
-        if self._pacing is None:
-            return MemberState.IDLE if self._link is _Link.UP else MemberState.DIAL
-        if self._pacing is MemberState.PACED and self._link is not _Link.UP:
-            return MemberState.STALE
-        return self._pacing
-
-    @property
-    def linked(self) -> bool:
-        """Whether the controller can hear us."""
-        return self._link is _Link.UP
-
-    @property
-    def lease_end(self) -> float:
-        """Until when the granted rate may be used."""
-        return self._lease_end
-
-    @property
-    def fallback(self) -> float | None:
-        """The rate without a grant, for the open operation; None: unpaced."""
-        targets = self.op.targets if self.op and self.op.targets else ("",)
-        unnamed = self.fallbacks.get("", self.settings.fallback)
-        rates = [self.fallbacks.get(target, unnamed) for target in targets]
-        known = [rate for rate in rates if rate is not None]
-        if not known:
-            return None
-        return min(known) if self.settings.cap is None else min(*known, self.settings.cap)
+class Member(Announcing):
+    """One member: what happened in, what is to be done out. What is in force is `Pacing`, what it says `Announcing`."""
 
     def step(self, t: float, event: Event) -> list[Output]:
         """Take what happened at `t`, which never falls; give what is to be done, in order."""
@@ -190,6 +52,14 @@ class Member:
         if self._born is None:
             self._born = t
         self._overdue(t)
+        self._take(t, event)
+        self._due(t)
+        wake = min(self._deadlines())
+        if wake < NEVER:
+            out.append(WakeAt(wake))
+        return out
+
+    def _take(self, t: float, event: Event) -> None:
         match event:
             case Received(message):
                 self._received(t, message)
@@ -211,11 +81,6 @@ class Member:
                 self._send(Goodbye(reason))
             case Timer():
                 pass
-        self._due(t)
-        wake = min(self._deadlines())
-        if wake < NEVER:
-            out.append(WakeAt(wake))
-        return out
 
     # What time brings.
 
@@ -237,7 +102,7 @@ class Member:
             # Every beat of an open operation is answered; TCP may take minutes to notice that nobody is there.
             self._log(f"nothing heard for {t - self._heard:.3g} s; dialling anew")
             self._dial_again()
-        if self._link is not _Link.UP:
+        if self._link is not LinkState.UP:
             return
         if self.op is not None and t >= self._repost_due:
             if self.app == 0:
@@ -250,7 +115,7 @@ class Member:
 
     def _deadlines(self) -> tuple[float, ...]:
         waiting, paced = self._pacing is MemberState.WAIT, self._pacing is MemberState.PACED
-        up = self._link is _Link.UP
+        up = self._link is LinkState.UP
         return (
             self._answer_due if waiting else NEVER,
             min(self._lease_end, self._zero_since + 2 * self.settings.max_wait) if paced else NEVER,
@@ -260,7 +125,7 @@ class Member:
 
     def _silence_ends(self) -> float:
         """Until when a link counts as one on which nothing is heard."""
-        return self._heard + 2 * self._lease if self._link is _Link.UP and self.op is not None else NEVER
+        return self._heard + 2 * self._lease if self._link is LinkState.UP and self.op is not None else NEVER
 
     # What the job does.
 
@@ -272,9 +137,9 @@ class Member:
         self.op = OpenPhase(self._ops, volume, direction, targets, t)
         self._heard = t
         self._gave_up = False
-        if self._link is _Link.OFF:
+        if self._link is LinkState.OFF:
             self._free()
-        elif self._link is _Link.UP:
+        elif self._link is LinkState.UP:
             self._pacing = MemberState.WAIT
             self._answer_due = t + self.settings.timeout
             self._set(0.0, self._answer_due)
@@ -300,7 +165,7 @@ class Member:
         ended, self.op, self._pacing = self.op, None, None
         self._lease_end, self._zero_since, self._repost_due = -NEVER, NEVER, NEVER
         self._set(0.0, NEVER)
-        if self._link is _Link.UP:
+        if self._link is LinkState.UP:
             self._send(Complete(ended.op, ended.done))
         elif ended.known:
             self._unfinished = ended
@@ -314,20 +179,20 @@ class Member:
         elif not (LEAST_BEAT <= welcome.beat < NEVER and 0 < welcome.lease < NEVER):
             self._log(f"the controller asks for a beat of {welcome.beat} s and a lease of {welcome.lease} s; ignored")
             self._dial_again()
-        elif self._link is not _Link.OFF:
+        elif self._link is not LinkState.OFF:
             self.epoch_seen = welcome.epoch
             self._lease, self._beat = welcome.lease, welcome.beat
-            self._link, self._fails = _Link.UP, 0
+            self._link, self._fails = LinkState.UP, 0
             self._heard = t
             self._introduce(t)
 
     def _down(self, reason: str) -> None:
-        if self._link is _Link.OFF:
+        if self._link is LinkState.OFF:
             return
-        if self._link is _Link.REFUSED:
+        if self._link is LinkState.REFUSED:
             self._out.append(Dial(60.0))
             return
-        was_up, self._link = self._link is _Link.UP, _Link.DOWN
+        was_up, self._link = self._link is LinkState.UP, LinkState.DOWN
         if self._pacing is MemberState.WAIT:
             self._open()
         if was_up:
@@ -341,8 +206,8 @@ class Member:
 
     def _dial_again(self, least: float = 0.0) -> None:
         """Hang up and dial after a pause that grows with every failure."""
-        if self._link is _Link.UP:
-            self._link = _Link.DOWN
+        if self._link is LinkState.UP:
+            self._link = LinkState.DOWN
         longest = min(30.0, 0.5 * 2.0 ** min(self._fails, 10))
         self._fails += 1
         self._out.append(Dial(max(least, self._chance.uniform(0.5, longest))))
@@ -350,12 +215,12 @@ class Member:
             self._open()
 
     def _switch(self, on: bool) -> None:
-        if on and self._link is _Link.OFF:
-            self._link = _Link.DOWN
+        if on and self._link is LinkState.OFF:
+            self._link = LinkState.DOWN
             self._out.append(Dial(0.0))
-        elif not on and self._link is not _Link.OFF:
+        elif not on and self._link is not LinkState.OFF:
             self._send(Goodbye("off"))
-            self._link = _Link.OFF
+            self._link = LinkState.OFF
             self._forget()
             if self.op is not None:
                 self._free()
@@ -364,7 +229,7 @@ class Member:
     # What the controller says.
 
     def _received(self, t: float, message: Message) -> None:
-        if self._link is _Link.OFF:
+        if self._link is LinkState.OFF:
             return
         self._heard = t
         match message:
@@ -422,13 +287,13 @@ class Member:
                 self._dial_again(error.retry_after)
 
     def _refused(self, error: Error) -> None:
-        if self._link in (_Link.REFUSED, _Link.OFF):
+        if self._link in (LinkState.REFUSED, LinkState.OFF):
             return
         self._log(
             f"refused by the controller ({error.code}: {_plain(error.text)}); going on at the fallback rate",
             warning=True,
         )
-        self._link = _Link.REFUSED
+        self._link = LinkState.REFUSED
         # Who was evicted goes unpaced no more. A controller that only cannot tell who we are takes nothing back.
         if self._pacing is MemberState.WAIT or (self._pacing is MemberState.FREE and error.code == "forbidden"):
             self._open()
@@ -445,135 +310,6 @@ class Member:
                 self._repost_due = t + max(10.0, error.retry_after)
         if self._pacing is MemberState.WAIT:
             self._open()
-
-    # What we say.
-
-    def _introduce(self, t: float) -> None:
-        """Say who we are and what we are at."""
-        if self.app == 0:
-            self._register(t)
-            if self.op is not None:
-                self._post(t, self.op)
-                if self.op.done > 0:
-                    self._say_beat(t)
-            else:
-                self._beat_due = t + self.settings.ping
-        else:
-            self._resync(t)
-
-    def _introduce_again(self, t: float) -> None:
-        # Once per beat: two sides that do not understand each other must not shout.
-        if self._link is _Link.UP and t >= self._resync_after:
-            self._resync_after = t + self._beat
-            self._introduce(t)
-
-    def _register(self, t: float) -> None:
-        released = t if self._born is None else self._born
-        s = self.settings
-        self._send(
-            Register(self._next_req(), s.job, self.member, s.nodes, s.cap, t - released, s.progress, dict(s.labels))
-        )
-
-    def _resync(self, t: float) -> None:
-        """Come back with what is in force. An operation that ended meanwhile is told of, and then completed."""
-        told, ended = self.op, None
-        if told is None:
-            told = ended = self._unfinished
-        self._unfinished = None
-        left = max(0.0, self._lease_end - t) if self._pacing is MemberState.PACED else 0.0
-        rate = 0.0 if self.op is None else self._bounded(self.rate)
-        self._send(
-            Resync(
-                self._next_req(),
-                self.app,
-                self.member,
-                *self.key,
-                rate,
-                left,
-                self._next_hb(t),
-                told.told(t) if told else None,
-                self.settings.job,
-                self.settings.nodes,
-                self.settings.cap,
-            )
-        )
-        if self.op is not None:
-            self.op.known = True
-        if ended is not None:
-            self._send(Complete(ended.op, ended.done))
-
-    def _bounded(self, rate: float | None) -> float:
-        """A rate as the controller can hear it: unpaced is as much as the member can do."""
-        if rate is not None:
-            return rate
-        return wire.MOST_NUMBER if self.settings.cap is None else self.settings.cap
-
-    def _post(self, t: float, op: OpenPhase) -> None:
-        self._post_req, self._repost_due = self._next_req(), NEVER
-        op.known = True
-        self._send(Post(self._post_req, op.op, self._next_hb(t), op.volume, op.direction, op.targets))
-
-    def _say_beat(self, t: float) -> None:
-        # A beat acknowledges the rate in force; at the fallback rate, none of the controller's is.
-        epoch, rev = self.key if self._pacing in (MemberState.PACED, MemberState.FREE) else (0, 0)
-        done, op = (self.op.done, self.op.op) if self.op else (0.0, 0)
-        self._send(Beat(self._next_hb(t), epoch, rev, done, op))
-
-    def _next_hb(self, t: float) -> int:
-        """Number a message that the controller may echo as the anchor of a lease."""
-        for old in [hb for hb, sent in self._sent.items() if sent + self._lease <= t]:
-            del self._sent[old]
-        self._hb += 1
-        self._sent[self._hb] = t
-        self._beat_due = t + (self._beat if self.op else self.settings.ping)
-        return self._hb
-
-    def _next_req(self) -> int:
-        self._req = self._req % 0xFFFFFFFF + 1
-        return self._req
-
-    def _send(self, message: Message) -> None:
-        if self._link is _Link.UP:
-            self._out.append(SendTo(message))
-
-    # How the pacer is set.
-
-    def _pace(self, t: float, rate: float, lease_end: float) -> None:
-        self._pacing, self._lease_end = MemberState.PACED, lease_end
-        if rate > 0.0:
-            self._zero_since, self._gave_up = NEVER, False
-        else:
-            self._zero_since = min(self._zero_since, t)
-        self._set(rate, lease_end)
-
-    def _open(self) -> None:
-        self._pacing, self._lease_end, self._zero_since = MemberState.OPEN, -NEVER, NEVER
-        self._set(self.fallback, NEVER)
-
-    def _free(self) -> None:
-        self._pacing, self._lease_end, self._zero_since = MemberState.FREE, -NEVER, NEVER
-        self._set(None, NEVER)
-
-    def _set(self, rate: float | None, expiry: float) -> None:
-        self.rate = rate
-        self._out.append(SetRate(rate, expiry, self.fallback))
-
-    def _forget(self) -> None:
-        """Be nobody's member any more; what was granted to the old one is not ours."""
-        # The order of revisions goes on: a controller numbers them across its members.
-        self.app, self.member = 0, self._draw_member()
-        self._sent.clear()
-        self._unfinished = None
-        if self.op is not None:
-            self.op.known = False
-        if self._pacing is MemberState.PACED:
-            self._open()
-
-    def _draw_member(self) -> int:
-        return self._chance.randrange(1, 1 << 32)
-
-    def _log(self, text: str, warning: bool = False) -> None:
-        self._out.append(LogLine(text, warning))
 
 
 def _plain(text: str) -> str:

@@ -59,9 +59,9 @@ def _form(value: object) -> str:
     return "<list>" if isinstance(value, list | tuple) else "<count>"
 
 
+NamedTarget = Annotated[Target, BeforeValidator(_named, json_schema_input_type=str | Target)]
 Targets = Annotated[
-    Annotated[Count, Tag("<count>")]
-    | Annotated[tuple[Annotated[Target, BeforeValidator(_named)], ...], NotEmpty, Tag("<list>")],
+    Annotated[Count, Tag("<count>")] | Annotated[tuple[NamedTarget, ...], NotEmpty, Tag("<list>")],
     Discriminator(_form),
 ]
 

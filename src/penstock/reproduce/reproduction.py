@@ -24,7 +24,7 @@ from penstock.campaign.results import Results, read_results
 from penstock.campaign.runner import Progress, run_campaign
 from penstock.errors import InvalidOption
 from penstock.files import write_whole
-from penstock.report.comparison.table import as_json
+from penstock.report.parts.json_text import as_json
 from penstock.report.plots import need_matplotlib, save_figure
 from penstock.reproduce.catalogue import find
 from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary

@@ -6,10 +6,9 @@ the order of the applications counts: the first row of an application is its fir
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,12 @@ import numpy as np
 
 from penstock.engine.timeline import Timeline
 from penstock.errors import InvalidOption
-from penstock.files import write_whole
 from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.follow import in_order
 from penstock.policies.sharing.policy import Sharing
+from penstock.studies.tables import kind_of, read_rows, save_columns
 
 COLUMNS = ("order", "application", "operation", "posted", "start", "end")
-SUFFIXES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -66,36 +64,25 @@ def schedule_of(timeline: Timeline) -> Schedule:
     )
 
 
-def check_schedule(path: str | Path) -> None:
-    """Refuse a name that says no known kind of file."""
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise InvalidOption(f"{path}: a schedule is written as {' or '.join(SUFFIXES)}")
-
-
 def save_schedule(path: str | Path, schedule: Schedule) -> None:
     """Write a schedule as CSV or Parquet, by the ending of the name."""
     save_columns(path, _columns(schedule))
 
 
-def save_columns(path: str | Path, columns: dict[str, list[Any]]) -> None:
-    """Write a table as CSV or Parquet, by the ending of the name; None is an empty cell."""
-    check_schedule(path)
-    if Path(path).suffix.lower() == ".csv":
-        write_whole(path, _csv_text(columns).encode())
-        return
-    pyarrow, parquet = arrow(path)
-    buffer = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), buffer, compression="zstd")
-    write_whole(path, buffer.getvalue())
-
-
 def load_plan(path: str | Path) -> tuple[str, ...]:
     """Whose operation comes when, from a file with a column `application`, and `order` unless its rows are in order."""
-    check_schedule(path)
-    rows = _read_csv(Path(path)) if Path(path).suffix.lower() == ".csv" else _read_parquet(Path(path))
-    if not rows:
+    file = Path(path)
+    heading, cells = read_rows(file, _reading(file))
+    _need_application(heading, file)
+    rows = [dict(zip(heading, row, strict=False)) for row in cells]
+    plan = [
+        (_place(row.get("order"), place, file), _name(row.get("application"), place, file))
+        for place, row in enumerate(rows, start=1)
+        if _started(row)
+    ]
+    if not plan:
         raise InvalidOption(f"{path}: has no operation in it; a plan names one application per row")
-    return tuple(name for _, name in sorted(rows, key=lambda row: row[0]))
+    return tuple(name for _, name in sorted(plan, key=lambda row: row[0]))
 
 
 def follow(plan: str | Path | Schedule | Sequence[str]) -> Sharing:
@@ -130,47 +117,20 @@ def _times(values: Floats) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
 
 
-def _csv_text(columns: dict[str, list[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
-
-
-def _read_csv(path: Path) -> list[tuple[float, str]]:
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            _need_application(reader.fieldnames or (), path)
-            return [
-                (_place(row.get("order"), place, path), _name(row["application"], place, path))
-                for place, row in enumerate(reader, start=1)
-                if row.get("start") != ""  # listed, but not started: no part of the plan
-            ]
+        yield
     except FileNotFoundError:
-        raise InvalidOption(f"{path}: no such file; a plan is what `penstock simulate --schedule` writes") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidOption(f"{path}: cannot be read as CSV: {str(error).splitlines()[0]}") from None
+        raise InvalidOption(f"{file}: no such file; a plan is what `penstock simulate --schedule` writes") from None
+    except (OSError, ValueError) as error:  # ValueError: not in UTF-8, or not in Parquet
+        raise InvalidOption(f"{file}: cannot be read as {kind_of(file)}: {str(error).splitlines()[0]}") from None
 
 
-def _read_parquet(path: Path) -> list[tuple[float, str]]:
-    pyarrow, parquet = arrow(path)
-    try:
-        table = parquet.read_table(path)
-    except FileNotFoundError:
-        raise InvalidOption(f"{path}: no such file; a plan is what `penstock simulate --schedule` writes") from None
-    except (OSError, ValueError, pyarrow.ArrowException) as error:
-        raise InvalidOption(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    _need_application(table.column_names, path)
-    names = table.column("application").to_pylist()
-    places = table.column("order").to_pylist() if "order" in table.column_names else range(1, len(names) + 1)
-    starts = table.column("start").to_pylist() if "start" in table.column_names else places
-    return [
-        (_place(order, place, path), _name(name, place, path))
-        for place, (order, name, start) in enumerate(zip(places, names, starts, strict=True), start=1)
-        if start is not None and start == start  # noqa: PLR0124 - NaN is no start either
-    ]
+def _started(row: dict[str, Any]) -> bool:
+    """Whether an operation is part of the plan; some are listed and were not started in the run."""
+    start = row.get("start")
+    return "start" not in row or (start not in (None, "") and start == start)  # noqa: PLR0124 - NaN is no start either
 
 
 def _need_application(columns: Iterable[str], path: Path) -> None:
@@ -195,13 +155,3 @@ def _place(value: object, row: int, path: Path) -> float:
     if math.isnan(place):
         raise InvalidOption(f"{path}: row {row}: order is {value!r}; expected a number")
     return place
-
-
-def arrow(path: str | Path) -> tuple[Any, Any]:
-    """The library for Parquet, or a sentence that it is missing."""
-    try:
-        import pyarrow  # noqa: PLC0415 - only for this kind of file
-        import pyarrow.parquet  # noqa: PLC0415
-    except ImportError:
-        raise InvalidOption(f"{path}: Parquet needs pyarrow; install penstock[parquet], or use .csv") from None
-    return pyarrow, pyarrow.parquet

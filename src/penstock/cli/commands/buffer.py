@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
+from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.parts.simulations import disturbed
+from penstock.cli.parts.user_code import user_code
+from penstock.cli.rooms import model, policies, report, studies
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -75,14 +80,10 @@ def buffer(
     plot: Plot = None,
 ) -> None:
     """Run SCENARIO behind a burst buffer and show what it is worth: who still waits, and how long."""
-    from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
-    from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
-    from penstock.model import load  # noqa: PLC0415
-
     given = _asked(capacity, sweep)
     _check_options(partition, common, strategy, sharing)
     check_outputs(plot)
-    found = disturbed(load(scenario), noise, seed)
+    found = disturbed(model.load(scenario), noise, seed)
     asked = None if sweep else given or _of_platform(found)
     chosen = _chosen(strategy, sharing, compare)
     split = _split(found, partition, common)
@@ -96,16 +97,14 @@ def buffer(
 
 def _asked(text: str | None, sweep: bool) -> _Capacity | None:
     """What `--capacity` says."""
-    from penstock.model.units import Refusal, quantity  # noqa: PLC0415
-
     if text is None:
         return None
     if sweep:
         raise InvalidOption("--sweep tries capacities from 0 on; leave --capacity out with it")
     relative = text.rstrip().endswith("%")
     try:
-        amount = float(text.rstrip()[:-1]) / 100.0 if relative else quantity(text, "bytes")
-    except Refusal as refusal:
+        amount = float(text.rstrip()[:-1]) / 100.0 if relative else model.units.quantity(text, "bytes")
+    except model.units.Refusal as refusal:
         # The unit that it was taken for, without what a scenario would accept.
         raise InvalidOption(f"--capacity {str(refusal).rpartition('; ')[0]}; {_CAPACITY}") from None
     except ValueError:
@@ -125,10 +124,8 @@ def _of_platform(scenario: Scenario) -> _Capacity:
 
 def _check_options(partition: str, common: float | None, strategy: str | None, sharing: str | None) -> None:
     """Refuse what contradicts itself before any work is done."""
-    from penstock.studies.sizing import PARTITIONS  # noqa: PLC0415
-
-    if partition not in PARTITIONS:
-        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+    if partition not in studies.sizing.PARTITIONS:
+        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(studies.sizing.PARTITIONS)}")
     if common is not None and not 0.0 <= common <= 1.0:
         raise InvalidOption(f"--common is {common:g}; the part that anybody may use is a number from 0 to 1")
     if common is not None and partition == "dynamic":
@@ -139,25 +136,20 @@ def _check_options(partition: str, common: float | None, strategy: str | None, s
 
 def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[Strategy | SharingPolicy]:
     """The strategy asked for; to compare, all others come before it."""
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
-    from penstock.policies import sharing as policies  # noqa: PLC0415
-    from penstock.policies.buffering import NAMES, find  # noqa: PLC0415
-
     with user_code(), ProgressLine() as line:
         line.show("loading strategies")
-        wanted = policies.find(sharing) if sharing is not None else find("fair" if strategy is None else strategy)
-        known = [find(name) for name in NAMES] if compare else []
+        ours = policies.buffering
+        asked = "fair" if strategy is None else strategy
+        wanted = ours.find(asked) if sharing is None else policies.sharing.find(sharing)
+        known = [ours.find(name) for name in ours.NAMES] if compare else []
     return [*known, *([] if wanted in known else [wanted])]
 
 
 def _split(scenario: Scenario, partition: str, common: float | None) -> Split:
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.studies.buffers.split import split  # noqa: PLC0415
-
     with ProgressLine() as line:
         line.show("sizing")
-        return split(scenario, partition, common, progress=lambda detail: line.show("sizing", None, detail))
+        found = studies.buffers.split.split
+        return found(scenario, partition, common, progress=lambda detail: line.show("sizing", None, detail))
 
 
 def _bytes(asked: _Capacity, split: Split) -> float:
@@ -174,27 +166,24 @@ def _bytes(asked: _Capacity, split: Split) -> float:
 def _run(
     scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, *, timeline: bool
 ) -> Buffered:
-    from penstock.studies.buffers import buffer as run  # noqa: PLC0415
-
     def work(show: Callable[..., None]) -> Buffered:
         def progress(_: float, events: int) -> None:
             show(strategy.name, None, f"{events:,} events")
 
-        return run(scenario, size, **_given(split), strategy=strategy, timeline=timeline, progress=progress)
+        return studies.buffers.buffer(
+            scenario, size, **_given(split), strategy=strategy, timeline=timeline, progress=progress
+        )
 
     return _metered(work)
 
 
 def _compared(scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split) -> Comparison:
-    from penstock.studies.buffers.sweep import compare_buffers  # noqa: PLC0415
-
-    return _metered(lambda show: compare_buffers(scenario, size, chosen, split=split, progress=show))
+    compare = studies.buffers.sweep.compare_buffers
+    return _metered(lambda show: compare(scenario, size, chosen, split=split, progress=show))
 
 
 def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split) -> Sweep:
-    from penstock.studies.buffers.sweep import sweep_buffer  # noqa: PLC0415
-
-    return _metered(lambda show: sweep_buffer(scenario, chosen, split=split, progress=show))
+    return _metered(lambda show: studies.buffers.sweep.sweep_buffer(scenario, chosen, split=split, progress=show))
 
 
 def _given(split: Split) -> dict[str, Any]:
@@ -203,58 +192,40 @@ def _given(split: Split) -> dict[str, Any]:
 
 def _metered(work: Callable[[Callable[..., None]], T]) -> T:
     """What it gives, with progress where it takes long; a user's own strategy may run meanwhile."""
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
-
     with user_code(), ProgressLine() as line:
         return work(line.show)
 
 
 def _show(run: Buffered, split: Split, json: bool, plot: Path | None) -> None:
     """Files first; then JSON or a table."""
-    from penstock.cli.parts.output import draw  # noqa: PLC0415
-    from penstock.report.buffers.table import run_lines, run_table  # noqa: PLC0415
-
     traffic = split.traffic
     if plot:
-        from penstock.report.buffers.plot import run_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(lambda drawn: run_figure(drawn, traffic), run, plot)
+        draw(lambda drawn: report.buffers.plot.run_figure(drawn, traffic), run, plot)
     record = run.to_dict() | {"size": split.size}
-    _tell(record, run_table(run, traffic), run_lines(run, split.size, traffic), json, plot)
+    words = report.buffers.table
+    _tell(record, words.run_table(run, traffic), words.run_lines(run, split.size, traffic), json, plot)
 
 
 def _show_comparison(comparison: Comparison, split: Split, json: bool, plot: Path | None) -> None:
-    from penstock.cli.parts.output import draw  # noqa: PLC0415
-    from penstock.report.buffers.table import comparison_lines, comparison_table  # noqa: PLC0415
-
     traffic = split.traffic
     if plot:
-        from penstock.report.buffers.plot import comparison_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(lambda drawn: comparison_figure(drawn, traffic.limits), comparison, plot)
-    table = comparison_table(comparison, traffic)
-    _tell(comparison.to_dict(), table, comparison_lines(comparison, traffic), json, plot)
+        draw(lambda drawn: report.buffers.plot.comparison_figure(drawn, traffic.limits), comparison, plot)
+    words = report.buffers.table
+    table, lines = words.comparison_table(comparison, traffic), words.comparison_lines(comparison, traffic)
+    _tell(comparison.to_dict(), table, lines, json, plot)
 
 
 def _show_sweep(sweep: Sweep, split: Split, json: bool, plot: Path | None) -> None:
-    from penstock.cli.parts.output import draw  # noqa: PLC0415
-    from penstock.report.buffers.table import sweep_lines, sweep_table  # noqa: PLC0415
-
-    traffic = split.traffic
+    traffic, words = split.traffic, report.buffers.table
     if not sweep.points:
-        return _tell(sweep.to_dict(), None, sweep_lines(sweep, traffic), json, None)
+        return _tell(sweep.to_dict(), None, words.sweep_lines(sweep, traffic), json, None)
     if plot:
-        from penstock.report.buffers.plot import sweep_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(lambda drawn: sweep_figure(drawn, traffic.limits), sweep, plot)
-    return _tell(sweep.to_dict(), sweep_table(sweep, traffic), sweep_lines(sweep, traffic), json, plot)
+        draw(lambda drawn: report.buffers.plot.sweep_figure(drawn, traffic.limits), sweep, plot)
+    return _tell(sweep.to_dict(), words.sweep_table(sweep, traffic), words.sweep_lines(sweep, traffic), json, plot)
 
 
 def _tell(record: dict[str, Any], table: Table | None, lines: list[str], json: bool, plot: Path | None) -> None:
     """JSON, or a table and sentences, and the file that came with them."""
-    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
-
     if json:
         print_json(record)
     else:

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.controller import AddressOption
+from penstock.cli.parts.controller import AddressOption, order
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
+from penstock.cli.rooms import report
 from penstock.errors import InvalidOption
 
 Words = Annotated[
@@ -18,13 +20,9 @@ Words = Annotated[
 
 def capacity(words: Words = None, address: AddressOption = None, json: Json = False) -> None:
     """Change the capacity of a resource while everyone goes on, or show all resources."""
-    from penstock.cli.parts.controller import order  # noqa: PLC0415
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-    from penstock.report.live.table import capacity_lines  # noqa: PLC0415
-
     given = words or []
     if len(given) > 2:
         raise InvalidOption(f"capacity has {len(given)} arguments; accepted are [RESOURCE] CAPACITY, as in ost0 5GB/s")
     resource = given[0] if len(given) == 2 else None
     answer = order(address, "capacity", resource=resource, capacity=given[-1] if given else None)
-    tell(answer, capacity_lines(answer["capacity"]), json)
+    tell(answer, report.live.table.capacity_lines(answer["capacity"]), json)

@@ -8,6 +8,16 @@ import typer
 
 from penstock.cli.parts.many_runs import Workers
 from penstock.cli.parts.options import Follow, Html, Json, Noise, Plot, ScenarioFile, Seed, SharingList, TimeLimit
+from penstock.cli.parts.output import check_outputs, print_comparison, print_json, write_comparison
+from penstock.cli.parts.simulations import (
+    disturbed,
+    find_optimum,
+    find_policies,
+    find_recommendation,
+    run_all,
+    time_given,
+)
+from penstock.cli.rooms import campaign, model, policies
 from penstock.errors import InvalidOption
 
 Goal = Annotated[
@@ -45,30 +55,19 @@ def compare(
     time_limit: TimeLimit = "60 s",
 ) -> None:
     """Run SCENARIO under each sharing policy and show how close each comes to what is possible."""
-    from penstock.cli.parts.output import check_outputs, print_comparison, print_json, write_comparison  # noqa: PLC0415
-    from penstock.cli.parts.simulations import (  # noqa: PLC0415
-        disturbed,
-        find_optimum,
-        find_policies,
-        find_recommendation,
-        run_all,
-        time_given,
-    )
-    from penstock.model import load  # noqa: PLC0415
-
     check_outputs(plot, html)
     _check_goal(goal, variants, against, workers, noise)
     seconds = time_given(time_limit)
     best = find_optimum(scenario, noise, seed, seconds) if optimum else None
-    given = disturbed(load(scenario), noise, seed)
-    policies = find_policies(sharing, follow)
-    results = run_all(given, policies, timeline=html is not None)
+    given = disturbed(model.load(scenario), noise, seed)
+    chosen = find_policies(sharing, follow)
+    results = run_all(given, chosen, timeline=html is not None)
     if best:
         results = best.judged(results)
     recommendation = None
     if goal is not None:
         recommendation = find_recommendation(
-            given, goal, policies, results, against=against, variants=variants, workers=workers
+            given, goal, chosen, results, against=against, variants=variants, workers=workers
         )
     write_comparison(results, scenario.name, plot, html, recommendation)
     if json:
@@ -89,15 +88,12 @@ def _check_goal(
         if given := [name for name, value in alone.items() if value is not None]:
             raise InvalidOption(f"{given[0]} says how to find a recommendation; give a --goal, too")
         return
-    from penstock.campaign.executor import executor  # noqa: PLC0415
-    from penstock.campaign.recommendation import check_variants, metric_for  # noqa: PLC0415
-    from penstock.policies.sharing import find  # noqa: PLC0415
 
-    metric_for(goal)
+    campaign.recommendation.metric_for(goal)
     if variants is not None:
-        check_variants(variants)
+        campaign.recommendation.check_variants(variants)
     if noise == 0.0:
         raise InvalidOption("--noise is 0, so all variants would be the same; a --goal needs a noise above 0")
-    executor("local", workers)
+    campaign.executor.executor("local", workers)
     if against is not None:
-        find(against)
+        policies.sharing.find(against)

@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from penstock.cli.parts.options import Sharing
+from penstock.cli.parts.output import print_json
+from penstock.cli.parts.user_code import user_code
+from penstock.cli.rooms import model, studies
 
 State = Annotated[
     Path, typer.Argument(metavar="STATE", help="A state file: capacity, now, end, active applications; - for stdin.")
@@ -22,12 +25,7 @@ def decide(state: State, sharing: Sharing = "fair-share", json: AlwaysJson = Tru
 
     Prints JSON: the rates by name, the next predictable event, and the minimum yield of the active ones then.
     """
-    from penstock.cli.parts.output import print_json  # noqa: PLC0415
-    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
-    from penstock.model import load_moment  # noqa: PLC0415
-    from penstock.studies.decision import decide as ask  # noqa: PLC0415
-
-    moment = load_moment(state)
+    moment = model.load_moment(state)
     with user_code():
-        decision = ask(moment, sharing)
+        decision = studies.decision.decide(moment, sharing)
     print_json(decision.to_dict())

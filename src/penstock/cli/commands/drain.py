@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.controller import AddressOption
+from penstock.cli.parts.controller import AddressOption, order
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
 from penstock.errors import InvalidOption
 
 Switch = Annotated[str | None, typer.Argument(metavar="on|off", help="None: show it.")]
@@ -15,9 +16,6 @@ Switch = Annotated[str | None, typer.Argument(metavar="on|off", help="None: show
 
 def drain(switch: Switch = None, address: AddressOption = None, json: Json = False) -> None:
     """Answer no new announcements (on), so that those jobs go on at their fallback rate, or answer again (off)."""
-    from penstock.cli.parts.controller import order  # noqa: PLC0415
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-
     if switch not in (None, "on", "off"):
         raise InvalidOption(f"drain is {switch!r}; accepted are on and off")
     answer = order(address, "drain", on=None if switch is None else switch == "on")

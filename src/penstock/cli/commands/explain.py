@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.parts.journal_options import JournalOption
+from penstock.cli.parts.journal_options import JournalOption, journal_folder
 from penstock.cli.parts.options import Json, Plot
+from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.parts.user_code import user_code
+from penstock.cli.rooms import lookback, policies, report
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -36,11 +40,6 @@ def explain(
     json: Json = False,
 ) -> None:
     """Say from the journal why JOB waited and behind whom, and what other policies would have given on this traffic."""
-    from penstock.cli.parts.journal_options import journal_folder  # noqa: PLC0415
-    from penstock.cli.parts.output import check_outputs, draw, print_json, say  # noqa: PLC0415
-    from penstock.lookback.explain import explain as look_back  # noqa: PLC0415
-    from penstock.report.live.history import explanation_lines, shadow_lines  # noqa: PLC0415
-
     if job is None and policy is None:
         raise InvalidOption("explain needs a job, or --policy NAME to try a policy on all jobs")
     for name, given in (("--resource", resource), ("--plot", plot)):
@@ -48,17 +47,15 @@ def explain(
             raise InvalidOption(f"{name} goes with --policy, and there is none")
     check_outputs(plot)
     folder = journal_folder(journal)
-    found = look_back(folder, job) if job is not None else None
+    found = lookback.explain.explain(folder, job) if job is not None else None
     tried = _tried(folder, policy, resource) if policy is not None else None
     if tried and plot:
-        from penstock.report.live.plot import shadow_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(shadow_figure, tried, plot)
+        draw(report.live.plot.shadow_figure, tried, plot)
     if json:
         print_json(_document(found, tried))
         return
-    lines: list[Any] = explanation_lines(found) if found else []
-    say([*lines, *(shadow_lines(tried, job) if tried else [])], plot)
+    lines: list[Any] = report.live.history.explanation_lines(found) if found else []
+    say([*lines, *(report.live.history.shadow_lines(tried, job) if tried else [])], plot)
 
 
 def _document(found: Any, tried: Any) -> dict[str, Any]:
@@ -68,20 +65,16 @@ def _document(found: Any, tried: Any) -> dict[str, Any]:
     return {**explained, "shadow": tried.to_dict()} if found else tried.to_dict()
 
 
-def _tried(folder: Path, policies: str, resource: str | None) -> Shadow:
+def _tried(folder: Path, asked: str, resource: str | None) -> Shadow:
     """The traffic under each of the policies."""
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
-    from penstock.lookback.shadow import shadow  # noqa: PLC0415
-    from penstock.policies.sharing.catalogue import find, known_names, split_names  # noqa: PLC0415
-
-    if not all(map(str.strip, policies.split(","))):
-        raise InvalidOption(f"--policy: {policies!r} has an empty name; give names as in fcfs,greedy-yield")
-    names = known_names() if policies == "all" else split_names(policies)
+    if not all(map(str.strip, asked.split(","))):
+        raise InvalidOption(f"--policy: {asked!r} has an empty name; give names as in fcfs,greedy-yield")
+    known = policies.sharing.catalogue
+    names = known.known_names() if asked == "all" else known.split_names(asked)
     with user_code(), ProgressLine() as line:
 
         def progress(name: str, now: float, events: int) -> None:
             line.show(name, None, f"{events:,} events")
 
         line.show("compiling policies")
-        return shadow(folder, [find(name) for name in names], resource, progress)
+        return lookback.shadow.shadow(folder, [known.find(name) for name in names], resource, progress)

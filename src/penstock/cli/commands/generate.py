@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import output, print_json
 from penstock.cli.parts.user_code import user_code
+from penstock.cli.rooms import model, report, workloads
 from penstock.errors import InvalidOption
 
 Kind = Annotated[str | None, typer.Argument(help="Which workload; without it, the list of them.")]
@@ -38,24 +40,19 @@ def generate(
     json: Json = False,
 ) -> None:
     """Make a workload and write it as a scenario file, or to standard output."""
-    from penstock.workloads import generate as make  # noqa: PLC0415
-
     if kind is None:
         return _list(json)
     given = dict(_split(text) for text in [*(set_ or []), *(settings or [])])
     if profiles:
         given["profiles"] = str(profiles)
     with user_code():
-        scenario = make(kind, seed=seed, **given)
+        scenario = workloads.generate(kind, seed=seed, **given)
     if output:
-        from penstock.model import save  # noqa: PLC0415
-
-        save(scenario, output)
+        model.save(scenario, output)
         typer.echo(f"written: {output} ({len(scenario.applications)} applications)", err=True)
         return None
-    from penstock.model import json_text, yaml_text  # noqa: PLC0415
 
-    typer.echo((json_text if json else yaml_text).write(scenario.to_document()), nl=False)
+    typer.echo((model.json_text if json else model.yaml_text).write(scenario.to_document()), nl=False)
     return None
 
 
@@ -70,11 +67,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _list(json: bool) -> None:
-    from penstock.cli.parts.output import output, print_json  # noqa: PLC0415
-    from penstock.report.lists import generators_table  # noqa: PLC0415
-    from penstock.workloads import generators  # noqa: PLC0415
-
-    known = generators()
+    known = workloads.generators()
     if json:
         print_json(
             [
@@ -84,4 +77,4 @@ def _list(json: bool) -> None:
             ]
         )
         return
-    output().print(generators_table(known))
+    output().print(report.lists.generators_table(known))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from penstock.cli.parts.controller import place
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
+from penstock.cli.rooms import live
 
 Clients = Annotated[int, typer.Option("--clients", metavar="N", help="Clients that register.")]
 Active = Annotated[int | None, typer.Option("--active", metavar="M", help="Of these, how many do I/O.  [a tenth]")]
@@ -39,18 +43,13 @@ def loadtest(
     json: Json = False,
 ) -> None:
     """Load a controller with thousands of clients: how fast it registers, answers and restarts, and what it takes."""
-    from dataclasses import asdict  # noqa: PLC0415
-
-    from penstock.cli.parts.controller import place  # noqa: PLC0415
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-    from penstock.live.loadtest import Load, load_test  # noqa: PLC0415
 
     def say(text: str) -> None:
         if sys.stderr.isatty():
             print(f"{text} …", file=sys.stderr)
 
-    load = Load(clients, max(1, clients // 10) if active is None else active, seconds, rate, transport)
-    found = load_test(load, place(address) if address is not None else None, say)
+    load = live.loadtest.Load(clients, max(1, clients // 10) if active is None else active, seconds, rate, transport)
+    found = live.loadtest.load_test(load, place(address) if address is not None else None, say)
     restart = "not restarted" if found.restart_seconds is None else f"{found.restart_seconds:.2f} s"
     words = [
         f"{found.clients:,} clients registered {_BY[found.transport]} in {found.register_seconds:.2f} s.",

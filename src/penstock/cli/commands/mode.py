@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.controller import AddressOption
+from penstock.cli.parts.controller import AddressOption, order
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
+from penstock.cli.rooms import report
 
 Mode = Annotated[
     str | None,
@@ -20,9 +22,5 @@ Mode = Annotated[
 
 def mode(mode: Mode = None, address: AddressOption = None, json: Json = False) -> None:
     """Switch a running controller between enforcing, monitoring and pausing, or show its mode."""
-    from penstock.cli.parts.controller import order  # noqa: PLC0415
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-    from penstock.report.live.table import mode_words  # noqa: PLC0415
-
     answer = order(address, "mode", mode=mode)
-    tell(answer, [mode_words(answer)], json)
+    tell(answer, [report.live.table.mode_words(answer)], json)

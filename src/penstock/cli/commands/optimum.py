@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed, TimeLimit
+from penstock.cli.parts.output import check_outputs, draw, print_json, print_optimum
+from penstock.cli.parts.simulations import find_optimum, time_given
+from penstock.cli.rooms import report, studies
 
 
 def optimum(
@@ -15,17 +18,12 @@ def optimum(
     plot: Plot = None,
 ) -> None:
     """Find the shortest schedule of SCENARIO that serves one operation at a time, and prove it or bound it."""
-    from penstock.cli.parts.output import check_outputs, draw, print_json, print_optimum  # noqa: PLC0415
-    from penstock.cli.parts.simulations import find_optimum, time_given  # noqa: PLC0415
-    from penstock.report.plots import run_figure  # noqa: PLC0415
-    from penstock.studies.schedules import save_schedule  # noqa: PLC0415
-
     check_outputs(plot, schedule=schedule)
     best = find_optimum(scenario, noise, seed, time_given(time_limit))
     if schedule:
-        save_schedule(schedule, best.schedule)
+        studies.schedules.save_schedule(schedule, best.schedule)
     if plot:
-        draw(run_figure, best.run, plot)
+        draw(report.plots.run_figure, best.run, plot)
     if json:
         print_json(best.to_dict())
     else:

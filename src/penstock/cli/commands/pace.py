@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,9 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from penstock.cli.parts.many_runs import leave
-from penstock.cli.parts.phase_options import Direction, JobOption, Targets, Volume, announced, targets_of
+from penstock.cli.parts.announcement import announced, targets_of
+from penstock.cli.parts.leave import leave
+from penstock.cli.parts.pace_bar import Bar
+from penstock.cli.parts.phase_options import Direction, JobOption, Targets, Volume
+from penstock.cli.rooms import report
+from penstock.client import io_phase
+from penstock.client.process import here
 from penstock.errors import InvalidOption
+from penstock.report.parts.json_text import as_json
 
 if TYPE_CHECKING:
     from penstock.cli.parts.pace_bar import Bar
@@ -42,9 +49,6 @@ def pace(
 
     A terminal shows how far it is. Without a controller it copies unpaced.
     """
-    from penstock.cli.parts.pace_bar import Bar  # noqa: PLC0415
-    from penstock.client import io_phase  # noqa: PLC0415
-
     if job is not None:
         os.environ["PENSTOCK_JOB"] = job
     size, places = announced(volume, direction), targets_of(targets)
@@ -110,8 +114,6 @@ def _open(path: Path, flags: int, verb: str) -> int:
 
 def _size(taken: int) -> float:
     """What is left to read of a regular file; 0 if nobody knows."""
-    import stat  # noqa: PLC0415
-
     try:
         found = os.fstat(taken)
     except OSError:  # as standard input that is closed, which reading will tell
@@ -122,8 +124,6 @@ def _size(taken: int) -> float:
 
 
 def _summary(phase: Phase, moved: int, seconds: float) -> dict[str, Any]:
-    from penstock.client.process import here  # noqa: PLC0415
-
     link, bucket = here().look()
     state = "shared" if bucket is not None else "off" if link is None else link.member.state.value
     return {
@@ -137,13 +137,9 @@ def _summary(phase: Phase, moved: int, seconds: float) -> dict[str, Any]:
 
 
 def _say(summary: dict[str, Any], json: bool) -> None:
-    from penstock.cli.parts.light_output import as_json  # noqa: PLC0415
-
     if json:
         print(as_json(summary, indent=0), file=sys.stderr)
     elif sys.stderr.isatty():
-        from penstock.report.live.table import rate, volume  # noqa: PLC0415
-        from penstock.report.parts.quantities import duration  # noqa: PLC0415
-
-        moved = f"{volume(summary['bytes'])} in {duration(summary['seconds'])}"
-        print(f"penstock: {moved}, {rate(summary['rate'])}", file=sys.stderr)
+        words, took = report.live.table, report.parts.quantities.duration(summary["seconds"])
+        moved, rate = words.volume(summary["bytes"]), words.rate(summary["rate"])
+        print(f"penstock: {moved} in {took}, {rate}", file=sys.stderr)

@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.controller import AddressOption
+from penstock.cli.parts.controller import AddressOption, order
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
+from penstock.cli.rooms import live, report
+from penstock.client import config
 from penstock.errors import InvalidOption
 
 Host = Annotated[
@@ -34,22 +37,14 @@ def resume(host: Host = False, address: AddressOption = None, json: Json = False
 
 
 def _switch(address: str | None, mode: str, json: bool) -> None:
-    from penstock.cli.parts.controller import order  # noqa: PLC0415
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-    from penstock.live.admin import NoController  # noqa: PLC0415
-    from penstock.report.live.table import mode_words  # noqa: PLC0415
-
     try:
         answer = order(address, "mode", mode=mode)
-    except (NoController, InvalidOption) as error:
+    except (live.admin.NoController, InvalidOption) as error:
         raise type(error)(f"{error} (--host switches this host without one)") from None
-    tell(answer, [mode_words(answer)], json)
+    tell(answer, [report.live.table.mode_words(answer)], json)
 
 
 def _switch_host(off: bool, json: bool) -> None:
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-    from penstock.client import config  # noqa: PLC0415
-
     file = config.OFF_FILE
     try:
         if off:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from penstock.cli import rooms
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import output, print_json
+from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.rooms import report
 
 
 def policies(json: Json = False) -> None:
     """List all policies with their rule, their parameters and where they come from."""
-    from penstock.cli.parts.output import output, print_json  # noqa: PLC0415
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.policies import allocation, buffering, placement, sharing  # noqa: PLC0415
-    from penstock.report.lists import policies_table, strategies_table, target_policies_table  # noqa: PLC0415
-
     with ProgressLine() as line:
         line.show("loading policies")
-        shared, allocated, placed = sharing.policies(), allocation.policies(), placement.policies()
-        buffered = buffering.policies()
+        known = rooms.policies
+        shared, buffered = known.sharing.policies(), known.buffering.policies()
+        allocated, placed = known.allocation.policies(), known.placement.policies()
     if json:
         print_json(
             [
@@ -34,7 +34,7 @@ def policies(json: Json = False) -> None:
             ]
         )
         return
-    output().print(policies_table(shared))
-    output().print(target_policies_table("allocation policy", allocated))
-    output().print(target_policies_table("placement policy", placed))
-    output().print(strategies_table(buffered))
+    output().print(report.lists.policies_table(shared))
+    output().print(report.lists.target_policies_table("allocation policy", allocated))
+    output().print(report.lists.target_policies_table("placement policy", placed))
+    output().print(report.lists.strategies_table(buffered))

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.controller import AddressOption
+from penstock.cli.parts.controller import AddressOption, order
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
 
 Name = Annotated[
     str | None,
@@ -18,9 +19,6 @@ Name = Annotated[
 
 def policy(name: Name = None, address: AddressOption = None, json: Json = False) -> None:
     """Switch a running controller to another sharing policy, or show which one decides."""
-    from penstock.cli.parts.controller import order  # noqa: PLC0415
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-
     answer = order(address, "policy", name=None if name is None else _from_anywhere(name))
     verb = "decides" if name is None else "decides from now on"
     tell(answer, [f"{answer['policy']} {verb}."], json)

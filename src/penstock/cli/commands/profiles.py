@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.parts.options import Json, Plot
+from penstock.cli.parts.output import check_outputs, draw, output, print_json
+from penstock.cli.rooms import report, studies
 from penstock.errors import InvalidOption
+from penstock.files import check_place
 
 if TYPE_CHECKING:
     from penstock.studies.profiles import Profiles
@@ -46,25 +49,19 @@ def profiles(
     plot: Plot = None,
 ) -> None:
     """Read measured bandwidths from each FILE, fit and classify them, and write them as profiles."""
-    from penstock.cli.parts.output import check_outputs, draw, print_json  # noqa: PLC0415
-    from penstock.files import check_place  # noqa: PLC0415
-    from penstock.studies.profiles import fit_profiles, read_profiles, save_profiles  # noqa: PLC0415
-
     wanted = _counts(counts) if counts is not None else None
     if count is not None and not 1 <= count <= MOST:
         raise InvalidOption(f"--count is {count}; accepted is a whole number from 1 to {MOST:,}")
     check_outputs(plot)
     if output:
         check_place(output)
-    found = read_profiles(files, take=take, count=count)
+    found = studies.profiles.read_profiles(files, take=take, count=count)
     if fit is not None or wanted is not None:
-        found = fit_profiles(found, fit, wanted)
+        found = studies.profiles.fit_profiles(found, fit, wanted)
     if output:
-        save_profiles(output, found)
+        studies.profiles.save_profiles(output, found)
     if plot:
-        from penstock.report.profiles.plot import profiles_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(profiles_figure, found, plot)
+        draw(report.profiles.plot.profiles_figure, found, plot)
     if json:
         print_json(_document(found))
     else:
@@ -84,8 +81,6 @@ def _counts(text: str) -> list[int]:
 
 
 def _document(found: Profiles) -> dict[str, Any]:
-    from penstock.studies.profiles import class_of, class_profiles, fastest  # noqa: PLC0415
-
     return {
         "take": found.take,
         "fit": found.shape,
@@ -94,8 +89,8 @@ def _document(found: Profiles) -> dict[str, Any]:
         "applications": [
             {
                 "name": name,
-                "class": class_of(profile),
-                "n_perf": fastest(profile),
+                "class": studies.profiles.class_of(profile),
+                "n_perf": studies.profiles.fastest(profile),
                 "bandwidth": profile,
                 "repetitions": found.repetitions[name],
                 "fitted": found.fitted.get(name, ()),
@@ -104,21 +99,17 @@ def _document(found: Profiles) -> dict[str, Any]:
             for name, profile in found.items()
         ],
         "classes": [
-            {"class": each.name, "applications": each.members, "n_perf": fastest(each.bandwidth)}
+            {"class": each.name, "applications": each.members, "n_perf": studies.profiles.fastest(each.bandwidth)}
             | {"bandwidth": each.bandwidth}
-            for each in class_profiles(found).values()
+            for each in studies.profiles.class_profiles(found).values()
         ],
     }
 
 
 def _print(found: Profiles, *written: Path | None) -> None:
-    from penstock.cli.parts.output import output  # noqa: PLC0415
-    from penstock.report.profiles.table import classes_table, profile_lines, profiles_table  # noqa: PLC0415
-    from penstock.studies.profiles import class_profiles  # noqa: PLC0415
-
     console = output()
-    console.print(profiles_table(found))
+    console.print(report.profiles.table.profiles_table(found))
     console.print()
-    console.print(classes_table(class_profiles(found), found))
-    for line in [*profile_lines(found), *(f"written: {path}" for path in written if path)]:
+    console.print(report.profiles.table.classes_table(studies.profiles.class_profiles(found), found))
+    for line in [*report.profiles.table.profile_lines(found), *(f"written: {path}" for path in written if path)]:
         console.print(line, highlight=False, soft_wrap=True, markup=False)

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.parts.many_runs import On, Workers, follow, interruptible, leave, need_pyarrow
+from penstock.cli import rooms
+from penstock.cli.parts.leave import leave
+from penstock.cli.parts.many_runs import On, Workers, follow, interruptible, need_pyarrow
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import print_json, say
 from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.rooms import campaign
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -40,30 +44,27 @@ def reproduce(
 ) -> None:
     """Run experiments of the papers again: figures (SVG, PNG), their data (CSV) and a summary (JSON)."""
     need_pyarrow()
-    from penstock.campaign.executor import executor  # noqa: PLC0415
-    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
-    from penstock.reproduce.catalogue import IDS, chosen, find  # noqa: PLC0415
-    from penstock.reproduce.reproduction import reproduce as run  # noqa: PLC0415
-    from penstock.reproduce.tables import reproduction_lines, reproduction_tables  # noqa: PLC0415
-
+    known = rooms.reproduce.catalogue
     if listed:
-        _show_all([find(name) for name in IDS], json=json)
+        _show_all([known.find(name) for name in known.IDS], json=json)
         return
     if not ids:
         raise InvalidOption("which experiment? as in `penstock reproduce P1.fig5`; --list has them all")
-    asked = chosen(ids)
+    asked = known.chosen(ids)
     _check_use("profiles", profiles, asked)
     _check_use("table", table, asked)
-    place, made = executor(on, workers), []
+    place, made = campaign.executor.executor(on, workers), []
     for each in asked:
         with interruptible(output), ProgressLine() as line:
             line.show(each.id)
             progress = follow(place, line, each.id, output)
+            run = rooms.reproduce.reproduction.reproduce
             made.append(
                 run(each, scale=scale, on=place, output=output, profiles=profiles, table=table, progress=progress)
             )
         if not json:
-            say([*reproduction_tables(made[-1]), *reproduction_lines(made[-1])])
+            tables = rooms.reproduce.tables
+            say([*tables.reproduction_tables(made[-1]), *tables.reproduction_lines(made[-1])])
     if json:
         print_json(made[0] if len(made) == 1 else made)
     if failed := sum(each.failed for each in made):
@@ -73,17 +74,13 @@ def reproduce(
 def _check_use(option: str, file: Path | None, asked: list[Experiment]) -> None:
     """Refuse data that nobody would look at."""
     if file is not None and all(each.data != option for each in asked):
-        from penstock.reproduce.catalogue import IDS, find  # noqa: PLC0415
-
-        takers = [name for name in IDS if find(name).data == option]
+        known = rooms.reproduce.catalogue
+        takers = [name for name in known.IDS if known.find(name).data == option]
         raise InvalidOption(f"--{option} is for {takers[0]} to {takers[-1]}; none of these was asked for")
 
 
 def _show_all(experiments: list[Experiment], *, json: bool) -> None:
-    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
-    from penstock.reproduce.tables import experiment_table  # noqa: PLC0415
-
     if json:
         print_json([{"experiment": each.id, "title": each.title, "states": each.states} for each in experiments])
     else:
-        say([experiment_table(experiments)])
+        say([rooms.reproduce.tables.experiment_table(experiments)])

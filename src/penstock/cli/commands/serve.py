@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.parts.options import Json
+from penstock.cli.rooms import live, report
 from penstock.errors import InvalidOption
+from penstock.report.parts.json_text import as_json
 
 if TYPE_CHECKING:
     from penstock.live.server.config import ServerConfig
@@ -87,8 +89,6 @@ def serve(
 
 
 def _run(file: Path | None, given: dict[str, Any], grace: bool, epoch: int, json: bool) -> int:
-    from penstock.live.server.serve import serve as run  # noqa: PLC0415
-
     settled = chosen(file, given)
 
     def ready(address: str) -> None:
@@ -96,7 +96,7 @@ def _run(file: Path | None, given: dict[str, Any], grace: bool, epoch: int, json
         gc.enable()
         _announce(settled, address, json)
 
-    return run(settled, grace=grace, epoch=epoch, ready=ready)
+    return live.server.serve.serve(settled, grace=grace, epoch=epoch, ready=ready)
 
 
 def _only(**given: Path | None) -> dict[str, str]:
@@ -105,13 +105,11 @@ def _only(**given: Path | None) -> dict[str, str]:
 
 def chosen(file: Path | None, given: dict[str, Any]) -> ServerConfig:
     """The configuration of a file, if there is one, and over it what the command line says."""
-    from penstock.live.server.config import load_config, make_config  # noqa: PLC0415
-
-    told: dict[str, Any] = load_config(file).model_dump(exclude_unset=True) if file else {}
+    told: dict[str, Any] = live.server.config.load_config(file).model_dump(exclude_unset=True) if file else {}
     for name, value in given.items():
         told[name] = {**told.get(name, {}), **value} if isinstance(value, dict) else value
-    config = make_config(**told)
-    return make_config(**_with_defaults(told, config))
+    config = live.server.config.make_config(**told)
+    return live.server.config.make_config(**_with_defaults(told, config))
 
 
 def _with_defaults(told: dict[str, Any], config: ServerConfig) -> dict[str, Any]:
@@ -126,9 +124,6 @@ def _with_defaults(told: dict[str, Any], config: ServerConfig) -> dict[str, Any]
 
 def _announce(config: ServerConfig, address: str, json: bool) -> None:
     """Where it listens, and what clients need to know of it."""
-    from penstock.cli.parts.light_output import as_json  # noqa: PLC0415
-    from penstock.report.live.table import rate  # noqa: PLC0415
-
     export = f"PENSTOCK_ADDRESS=unix:{address}"
     resources = {each.name: each.capacity for each in config.settings().resources}
     tcp = config.tcp.listen if config.tcp else None
@@ -138,7 +133,7 @@ def _announce(config: ServerConfig, address: str, json: bool) -> None:
             as_json({**facts, "resources": resources, "environment": export, "pid": os.getpid()}, indent=0), flush=True
         )
         return
-    shared = ", ".join(f"{name} {rate(capacity)}" for name, capacity in resources.items())
+    shared = ", ".join(f"{name} {report.live.table.rate(capacity)}" for name, capacity in resources.items())
     print(f"The controller listens on {address}{f' and {tcp}' if tcp else ''}, sharing {shared} by {config.sharing}.")
     print(f"Its journal is in {config.journal_folder()}. Jobs find it with:\n")
     print(f"    export {export}\n", flush=True)

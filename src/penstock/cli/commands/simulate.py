@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 from penstock.cli.parts.options import Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
+from penstock.cli.parts.output import check_outputs, draw, print_json, print_run
+from penstock.cli.parts.simulations import run_one
+from penstock.cli.rooms import report, studies
+from penstock.errors import InvalidOption
 
 Sharing = Annotated[
     str | None,
@@ -25,22 +29,15 @@ def simulate(
     plot: Plot = None,
 ) -> None:
     """Run SCENARIO under one sharing policy and show how each application fared."""
-    from penstock.cli.parts.output import check_outputs, draw, print_json, print_run  # noqa: PLC0415
-    from penstock.cli.parts.simulations import run_one  # noqa: PLC0415
-    from penstock.errors import InvalidOption  # noqa: PLC0415
-    from penstock.report.plots import run_figure  # noqa: PLC0415
-    from penstock.studies.schedules import follow as following  # noqa: PLC0415
-    from penstock.studies.schedules import save_schedule, schedule_of  # noqa: PLC0415
-
     if follow and sharing is not None:
         raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")
     check_outputs(plot, schedule=schedule)
-    policy = following(follow) if follow else "fair-share" if sharing is None else sharing
+    policy = studies.schedules.follow(follow) if follow else "fair-share" if sharing is None else sharing
     result = run_one(scenario, policy, noise, seed, timeline=bool(plot or schedule))
     if schedule and result.timeline:
-        save_schedule(schedule, schedule_of(result.timeline))
+        studies.schedules.save_schedule(schedule, studies.schedules.schedule_of(result.timeline))
     if plot:
-        draw(run_figure, result, plot)
+        draw(report.plots.run_figure, result, plot)
     if json:
         print_json(result.to_dict())
     else:

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
+from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.parts.simulations import disturbed
+from penstock.cli.rooms import model, report, studies
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -52,15 +56,11 @@ def size_buffer(
     plot: Plot = None,
 ) -> None:
     """Find the smallest burst buffer with which nobody in SCENARIO is slowed down, and how to share it."""
-    from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
-    from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
-    from penstock.model import load  # noqa: PLC0415
-
     prices = {"--price-per-tb": price_per_tb, "--price-per-gbs": price_per_gbs}
     _check_options(partition, schedule, verify, explain, curve, prices, plot)
     check_outputs(plot, schedule=schedule)
     _keep_trace(scenario, schedule)
-    found = disturbed(load(scenario), noise, seed)
+    found = disturbed(model.load(scenario), noise, seed)
     if curve:
         return _show_curve(_curve(found, partition, price_per_tb, price_per_gbs), found, json, plot)
     sizing = _sized(found, partition)
@@ -79,11 +79,8 @@ def _check_options(
     plot: Path | None,
 ) -> None:
     """Refuse what contradicts itself before any work is done."""
-    from penstock.studies.schedules import check_schedule  # noqa: PLC0415
-    from penstock.studies.sizing import PARTITIONS  # noqa: PLC0415
-
-    if partition not in PARTITIONS:
-        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+    if partition not in studies.sizing.PARTITIONS:
+        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(studies.sizing.PARTITIONS)}")
     for name, price in prices.items():
         if price is not None and not curve:
             raise InvalidOption(f"{name} puts costs on --curve; give --curve, too")
@@ -102,7 +99,7 @@ def _check_options(
             "--verify checks a schedule and does nothing else; leave --schedule, --plot and --explain out"
         )
     if verify:
-        check_schedule(verify)
+        studies.tables.check_schedule(verify)
 
 
 def _keep_trace(scenario: Path, schedule: Path | None) -> None:
@@ -114,31 +111,22 @@ def _keep_trace(scenario: Path, schedule: Path | None) -> None:
 
 
 def _sized(scenario: Scenario, partition: str) -> Sizing:
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.studies.sizing import size_buffer as run  # noqa: PLC0415
-
     with ProgressLine() as line:
         line.show("sizing")
+        run = studies.sizing.size_buffer
         return run(scenario, partition, progress=lambda detail: line.show("sizing", None, detail))
 
 
 def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: float | None) -> SizeCurve:
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.studies.sizing import size_curve  # noqa: PLC0415
-    from penstock.studies.sizing.curve import Prices  # noqa: PLC0415
-
     with ProgressLine() as line:
-        return size_curve(scenario, partition, Prices(per_tb, per_gbs), progress=line.show)
+        prices = studies.sizing.curve.Prices(per_tb, per_gbs)
+        return studies.sizing.size_curve(scenario, partition, prices, progress=line.show)
 
 
 def _verified(sizing: Sizing, file: Path, json: bool) -> None:
     """OK, or the first rule that is broken."""
-    from penstock.cli.parts.output import print_json, say  # noqa: PLC0415
-    from penstock.report.sizing.table import sizing_words, violation_words  # noqa: PLC0415
-    from penstock.studies.sizing import verify  # noqa: PLC0415
-    from penstock.studies.sizing.schedule_file import load_schedule  # noqa: PLC0415
-
-    found = verify(load_schedule(file, sizing.traffic.names), sizing.traffic, sizing.size, sizing.shares)
+    schedule = studies.sizing.schedule_file.load_schedule(file, sizing.traffic.names)
+    found = studies.sizing.verify(schedule, sizing.traffic, sizing.size, sizing.shares)
     if json:
         print_json(
             {
@@ -153,43 +141,34 @@ def _verified(sizing: Sizing, file: Path, json: bool) -> None:
             raise typer.Exit(2)
     elif found:
         more = f"; {len(found) - 1:,} more violations" if len(found) > 1 else ""
-        raise InvalidOption(f"{file}: {violation_words(found[0], sizing.traffic)}{more}")
+        raise InvalidOption(f"{file}: {report.sizing.table.violation_words(found[0], sizing.traffic)}{more}")
     else:
-        say([f"OK: {file} keeps every rule. {sizing_words(sizing)}"])
+        say([f"OK: {file} keeps every rule. {report.sizing.table.sizing_words(sizing)}"])
 
 
 def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot: Path | None) -> None:
     """Files first; then JSON or a table."""
-    from penstock.cli.parts.output import draw, print_json, say  # noqa: PLC0415
-    from penstock.report.sizing.table import explanation_lines, sizing_lines, sizing_table  # noqa: PLC0415
-    from penstock.studies.sizing.schedule_file import save_schedule  # noqa: PLC0415
-
     if schedule:
-        save_schedule(schedule, sizing.schedule)
+        studies.sizing.schedule_file.save_schedule(schedule, sizing.schedule)
     if plot:
-        from penstock.report.sizing.plot import usage_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(usage_figure, sizing, plot)
-    lines = explanation_lines(sizing) if explain else []
+        draw(report.sizing.plot.usage_figure, sizing, plot)
+    words = report.sizing.table
+    lines = words.explanation_lines(sizing) if explain else []
     if json:
         print_json(sizing.to_dict() | ({"explanation": lines} if explain else {}))
         return
-    summary = sizing_lines(sizing)
+    summary = words.sizing_lines(sizing)
     brief = explain and sizing.size > 0.0
-    say([sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
+    say([words.sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
 
 
 def _show_curve(curve: SizeCurve, scenario: Scenario, json: bool, plot: Path | None) -> None:
-    from penstock.cli.parts.output import draw, print_json, say  # noqa: PLC0415
-    from penstock.report.sizing.table import bandwidth_table, curve_lines, stretch_table  # noqa: PLC0415
-    from penstock.studies.sizing.traffic import limits_of  # noqa: PLC0415
-
-    limits = limits_of(scenario)
+    limits = studies.sizing.traffic.limits_of(scenario)
     if plot:
-        from penstock.report.sizing.plot import curve_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(lambda drawn: curve_figure(drawn, limits), curve, plot)
+        draw(lambda drawn: report.sizing.plot.curve_figure(drawn, limits), curve, plot)
     if json:
         print_json(curve.to_dict())
         return
-    say([bandwidth_table(curve, limits), stretch_table(curve, limits), *curve_lines(curve, limits)], plot)
+    words = report.sizing.table
+    tables = [words.bandwidth_table(curve, limits), words.stretch_table(curve, limits)]
+    say([*tables, *words.curve_lines(curve, limits)], plot)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.parts.controller import AddressOption
+from penstock.cli.parts.controller import AddressOption, line
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
+from penstock.cli.rooms import report
 
 if TYPE_CHECKING:
     from penstock.live.admin import Line
@@ -19,15 +21,11 @@ All = Annotated[bool, typer.Option("--all", help="Idle jobs, too.")]
 
 def status(every: All = False, address: AddressOption = None, json: Json = False) -> None:
     """Show the jobs that do I/O under a running controller, their rates, and how full each resource is."""
-    from penstock.cli.parts.controller import line  # noqa: PLC0415
-    from penstock.cli.parts.light_output import tell  # noqa: PLC0415
-    from penstock.report.live.table import jobs_table, status_lines  # noqa: PLC0415
-
     with line(address) as connected:
         answer = gathered(connected, every=every)
-    words: list[Any] = status_lines(answer["status"], answer["server"])
+    words: list[Any] = report.live.table.status_lines(answer["status"], answer["server"])
     jobs = answer["jobs"]
-    tell(answer, [*words, jobs_table(jobs) if jobs else "No job does I/O."], json)
+    tell(answer, [*words, report.live.table.jobs_table(jobs) if jobs else "No job does I/O."], json)
 
 
 def gathered(line: Line, most: int = MOST, every: bool = False) -> dict[str, Any]:

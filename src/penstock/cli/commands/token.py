@@ -10,7 +10,10 @@ from typing import Annotated
 import typer
 
 from penstock.cli.parts.options import Json
+from penstock.cli.rooms import model
 from penstock.errors import InvalidOption
+from penstock.report.parts.json_text import as_json
+from penstock.wire.tokens import Claims, make_token, read_key
 
 Job = Annotated[str, typer.Option("--job", metavar="NAME", help="The job that it speaks for.")]
 Uid = Annotated[int, typer.Option("--uid", metavar="N", help="The job's user.")]
@@ -29,16 +32,12 @@ def token(
     job: Job, uid: Uid, key: Key, nodes: Nodes = 1, valid: Valid = "1 d", output: Into = None, json: Json = False
 ) -> None:
     """Make the token of a job, for a prolog to hand to it (PENSTOCK_TOKEN names its file)."""
-    from penstock.cli.parts.light_output import as_json  # noqa: PLC0415
-    from penstock.model.units import Refusal, quantity  # noqa: PLC0415
-    from penstock.wire.tokens import Claims, make_token, read_key  # noqa: PLC0415
-
     kid, equals, file = key.partition("=")
     if not (kid and equals and file):
         raise InvalidOption(f"--key is {key!r}; accepted is NAME=FILE, as in a=/etc/penstock/a.key")
     try:
-        seconds = quantity(valid, "seconds")
-    except Refusal as refusal:
+        seconds = model.units.quantity(valid, "seconds")
+    except model.units.Refusal as refusal:
         raise InvalidOption(f"--valid {refusal}") from None
     if seconds <= 0.0:
         raise InvalidOption(f"--valid is {valid!r}; a time above 0 is accepted")

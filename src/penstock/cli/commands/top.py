@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.parts.controller import AddressOption
+from penstock.cli.commands.status import gathered
+from penstock.cli.parts.controller import AddressOption, line
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import output, tell
+from penstock.cli.rooms import live, report, rich
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -27,10 +30,6 @@ def top(
     once: Once = False, every: Every = 1.0, jobs: Most = 30, address: AddressOption = None, json: Json = False
 ) -> None:
     """Watch the jobs that do I/O, those that use most first, until you press Ctrl-C."""
-    from penstock.cli.commands.status import gathered  # noqa: PLC0415
-    from penstock.cli.parts.controller import line  # noqa: PLC0415
-    from penstock.cli.parts.light_output import output, tell  # noqa: PLC0415
-
     if not 0.1 <= every <= 3600:
         raise InvalidOption(f"--every is {every:g}; seconds from 0.1 to 3600 are accepted")
     connected = line(address)
@@ -46,20 +45,14 @@ def top(
 
 def _watch(connected: Line, address: str | None, every: float, jobs: int) -> None:
     """Show it anew until an interrupt; a controller that goes away is looked for again."""
-    from rich.live import Live  # noqa: PLC0415
-
-    from penstock.cli.commands.status import gathered  # noqa: PLC0415
-    from penstock.cli.parts.controller import line  # noqa: PLC0415
-    from penstock.live.admin import NoController  # noqa: PLC0415
-
     view: RenderableType = _view(gathered(connected, jobs))
     try:
-        with Live(view, screen=True, auto_refresh=False) as screen:
+        with rich.live.Live(view, screen=True, auto_refresh=False) as screen:
             while True:
                 time.sleep(every)
                 try:
                     screen.update(_view(gathered(connected, jobs)), refresh=True)
-                except NoController:
+                except live.admin.NoController:
                     connected.close()
                     connected = _again(lambda: line(address), every, screen)
     except KeyboardInterrupt:
@@ -68,24 +61,16 @@ def _watch(connected: Line, address: str | None, every: float, jobs: int) -> Non
 
 def _again(dial: Callable[[], Line], every: float, screen: Live) -> Line:
     """Dial until somebody answers, and show meanwhile why nobody does."""
-    from rich.text import Text  # noqa: PLC0415
-
-    from penstock.live.admin import NoController  # noqa: PLC0415
-
     while True:
         try:
             return dial()
-        except NoController as still:
-            screen.update(Text(f"{still}\nLooking again every {every:g} s …"), refresh=True)
+        except live.admin.NoController as still:
+            screen.update(rich.text.Text(f"{still}\nLooking again every {every:g} s …"), refresh=True)
             time.sleep(every)
 
 
 def _view(found: dict[str, Any]) -> RenderableType:
-    from rich.console import Group  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    from penstock.report.live.table import jobs_table, status_lines  # noqa: PLC0415
-
-    said = status_lines(found["status"], found["server"])
-    lines = [Text(line) if isinstance(line, str) else line for line in said]
-    return Group(*lines, Text(""), jobs_table(found["jobs"]) if found["jobs"] else Text("No job does I/O."))
+    said = report.live.table.status_lines(found["status"], found["server"])
+    lines = [rich.text.Text(line) if isinstance(line, str) else line for line in said]
+    jobs = report.live.table.jobs_table(found["jobs"]) if found["jobs"] else rich.text.Text("No job does I/O.")
+    return rich.console.Group(*lines, rich.text.Text(""), jobs)

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
-from penstock.cli.parts.many_runs import leave
+from penstock.cli.parts.leave import leave
 
 PASSED_ON = frozenset(
     {

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.rooms import live
+from penstock.client.config import SYSTEM_SOCKET, from_environment, parse_address
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -25,16 +27,12 @@ AddressOption = Annotated[
 
 def line(address: str | None) -> Line:
     """A connection to the controller. Over TLS, PENSTOCK_CERTIFICATE and PENSTOCK_KEY show who we are."""
-    from penstock.live.admin import Line, Papers  # noqa: PLC0415
-
-    papers = Papers(*(os.environ.get(f"PENSTOCK_{name}") or None for name in ("CA", "CERTIFICATE", "KEY")))
-    return Line(place(address), papers)
+    papers = live.admin.Papers(*(os.environ.get(f"PENSTOCK_{name}") or None for name in ("CA", "CERTIFICATE", "KEY")))
+    return live.admin.Line(place(address), papers)
 
 
 def place(address: str | None) -> Address:
     """Where the controller is: as told, or where clients look."""
-    from penstock.client.config import SYSTEM_SOCKET, from_environment, parse_address  # noqa: PLC0415
-
     if address is not None:
         try:
             whole = address.startswith(("unix:", "tcp")) or not address

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.rooms import live
+
 JournalOption = Annotated[
     Path | None, typer.Option("--journal", metavar="DIR", help="The controller's journal.  [default: the usual place]")
 ]
@@ -14,6 +16,4 @@ JournalOption = Annotated[
 
 def journal_folder(given: Path | None) -> Path:
     """Where the journal is: as told, or where `penstock serve` keeps it."""
-    from penstock.live.server.config import ServerConfig  # noqa: PLC0415
-
-    return given if given is not None else ServerConfig(capacity=1.0).journal_folder()
+    return given if given is not None else live.server.config.ServerConfig(capacity=1.0).journal_folder()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from penstock.cli.parts.leave import leave
 from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.rooms import campaign, report
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -39,14 +40,12 @@ def need_pyarrow() -> None:
 
 def follow(place: Executor, line: ProgressLine, name: str, output: Path) -> Callable[[Report], None]:
     """What shows how far `name` is; workers elsewhere are told where to write, and what they wait for is shown too."""
-    from penstock.campaign.remote import Elsewhere  # noqa: PLC0415
-    from penstock.report.campaign.table import progress_words  # noqa: PLC0415
-
-    if isinstance(place, Elsewhere):
+    if isinstance(place, campaign.remote.Elsewhere):
         place.logs, place.show = output / "logs", lambda words: line.show(name, None, words)
 
-    def show(report: Report) -> None:
-        line.show(name, (report.before + report.ran) / report.runs, progress_words(report))
+    def show(so_far: Report) -> None:
+        done = (so_far.before + so_far.ran) / so_far.runs
+        line.show(name, done, report.campaign.table.progress_words(so_far))
 
     return show
 
@@ -66,9 +65,3 @@ def interruptible(output: Path) -> Iterator[None]:
 
 def _interrupt(number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt(number)
-
-
-def leave(sentence: str, code: int) -> NoReturn:
-    """End the command with a sentence and an exit code."""
-    print(f"penstock: {sentence}", file=sys.stderr)
-    raise typer.Exit(code)

@@ -6,32 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.rooms import report, rich, studies
 from penstock.files import check_place
-from penstock.metrics.result import Result
-from penstock.report.comparison.page import write_report
-from penstock.report.comparison.summary import summary_lines
-from penstock.report.comparison.table import as_json, comparison_table, run_table
-from penstock.report.optimum import optimum_table, optimum_words
-from penstock.report.packs.table import packing_lines, packing_table, packings_lines, packings_table, release_lines
-from penstock.report.plots import comparison_figure, figure_kind, need_matplotlib, save_figure
-from penstock.report.targets.table import (
-    allotment_lines,
-    allotment_table,
-    allotments_lines,
-    allotments_table,
-    improvement_lines,
-    move_lines,
-)
-from penstock.studies.schedules import check_schedule
+from penstock.report.parts.json_text import as_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table
+    from rich.console import Console, RenderableType
 
     from penstock.campaign.recommendation import Recommendation
+    from penstock.metrics.result import Result
     from penstock.model import Scenario
     from penstock.report.parts.fitting_table import FittingTable
     from penstock.studies.optimum import Optimum
@@ -43,8 +28,8 @@ PIPE_WIDTH = 120
 
 def output() -> Console:
     """Standard output; a pipe has no width, and names that are cut for lack of it cannot be searched for."""
-    console = Console()
-    return console if console.is_terminal else Console(width=max(PIPE_WIDTH, console.width))
+    console = rich.console.Console()
+    return console if console.is_terminal else rich.console.Console(width=max(PIPE_WIDTH, console.width))
 
 
 def print_json(thing: object) -> None:
@@ -52,11 +37,28 @@ def print_json(thing: object) -> None:
     print(as_json(thing))
 
 
+def tell(answer: object, words: Iterable[RenderableType], json: bool) -> None:
+    """An answer, for a program or in words and tables for a person."""
+    if json:
+        print_json(answer)
+    else:
+        say(words)
+
+
+def say(things: Iterable[RenderableType | FittingTable], *written: Path | None) -> None:
+    """Print tables and sentences, and which files came with them."""
+    console = output()
+    for thing in things:
+        if isinstance(thing, str):
+            _say(console, [thing])
+        else:
+            console.print(thing)
+    _say(console, (f"written: {path}" for path in written if path))
+
+
 def print_run(result: Result, *written: Path | None) -> None:
     """One run as a table, and the files that came with it."""
-    console = output()
-    console.print(run_table(result))
-    _say_written(console, *written)
+    say([report.comparison.table.run_table(result)], *written)
 
 
 def print_comparison(
@@ -68,16 +70,15 @@ def print_comparison(
 ) -> None:
     """A comparison as a table, what it says in words, and a recommendation if one was asked for."""
     console = output()
-    console.print(comparison_table(results, name))
-    for line in summary_lines(results):
+    console.print(report.comparison.table.comparison_table(results, name))
+    for line in report.comparison.summary.summary_lines(results):
         console.print(line, highlight=False)
     if recommendation:
-        from penstock.report.recommendation.table import recommendation_lines, recommendation_table  # noqa: PLC0415 - few ask for it
-
+        advised = report.recommendation.table
         console.print()
-        console.print(recommendation_table(recommendation))
-        _say(console, recommendation_lines(recommendation))
-    _say_written(console, plot, html)
+        console.print(advised.recommendation_table(recommendation))
+        _say(console, advised.recommendation_lines(recommendation))
+    say([], plot, html)
 
 
 def write_comparison(
@@ -89,65 +90,58 @@ def write_comparison(
 ) -> None:
     """The files that were asked for."""
     if plot:
-        draw(lambda runs: comparison_figure(runs, recommendation), results, plot)
+        draw(lambda runs: report.plots.comparison_figure(runs, recommendation), results, plot)
     if html:
         with ProgressLine() as line:
             line.show("writing the report")
-            write_report(html, name, results, recommendation)
+            report.comparison.page.write_report(html, name, results, recommendation)
 
 
 def print_optimum(best: Optimum, *written: Path | None) -> None:
     """The exact optimum, what it means, and the files that came with it."""
     console = output()
-    console.print(optimum_table(best))
-    console.print(optimum_words(best), highlight=False)
-    _say_written(console, *written)
+    console.print(report.optimum.optimum_table(best))
+    console.print(report.optimum.optimum_words(best), highlight=False)
+    say([], *written)
 
 
 def print_packing(packing: Packing, scenario: Scenario, *written: Path | None) -> None:
     """One packing as a table, what it says in words, and the files that came with it."""
-    console = output()
-    console.print(packing_table(packing))
-    _say(console, [*packing_lines(packing), *release_lines(scenario)])
-    _say_written(console, *written)
+    words = report.packs.table
+    say([words.packing_table(packing), *words.packing_lines(packing), *words.release_lines(scenario)], *written)
 
 
 def print_packings(packings: Mapping[str, Packing], scenario: Scenario) -> None:
     """Packings of `scenario` side by side, and which was best at what."""
-    console = output()
-    console.print(packings_table(packings))
-    _say(console, [*packings_lines(packings), *release_lines(scenario)])
+    words = report.packs.table
+    say([words.packings_table(packings), *words.packings_lines(packings), *words.release_lines(scenario)])
 
 
 def print_allotment(
     allotment: Allotment, start: Allotment, moves: Sequence[Move] | None = None, *written: Path | None
 ) -> None:
     """Targets given out as a table, what it says in words, what was better than `start`, and who had to move."""
-    console = output()
-    console.print(allotment_table(allotment))
-    _say(console, [*allotment_lines(allotment), *improvement_lines(start, allotment)])
-    if moves is not None:
-        _say(console, move_lines(moves))
-    _say_written(console, *written)
+    words = report.targets.table
+    lines = [*words.allotment_lines(allotment), *words.improvement_lines(start, allotment)]
+    say([words.allotment_table(allotment), *lines, *([] if moves is None else words.move_lines(moves))], *written)
 
 
 def print_allotments(allotments: Sequence[Allotment], refused: Iterable[str], *written: Path | None) -> None:
     """All pairs of policies side by side, which was best at what, and which were not possible."""
-    console = output()
-    console.print(allotments_table(allotments))
-    _say(console, [*allotments_lines(allotments), *(f"Left out: {reason}." for reason in refused)])
-    _say_written(console, *written)
+    words = report.targets.table
+    lines = [*words.allotments_lines(allotments), *(f"Left out: {reason}." for reason in refused)]
+    say([words.allotments_table(allotments), *lines], *written)
 
 
 def check_outputs(plot: Path | None, html: Path | None = None, schedule: Path | None = None) -> None:
     """Refuse a file that could not be written before the work is done, not after."""
     if schedule:
-        check_schedule(schedule)
+        studies.tables.check_schedule(schedule)
         check_place(schedule)
     if plot:
-        figure_kind(plot)
+        report.plots.figure_kind(plot)
     for path in filter(None, (plot, html)):
-        need_matplotlib()
+        report.plots.need_matplotlib()
         check_place(path)
 
 
@@ -155,24 +149,9 @@ def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
     """Draw and save a figure."""
     with ProgressLine() as line:
         line.show("drawing")
-        save_figure(figure(what), path)
-
-
-def say(things: Iterable[str | Table | FittingTable], *written: Path | None) -> None:
-    """Print tables and sentences, and which files came with them."""
-    console = output()
-    for thing in things:
-        if isinstance(thing, str):
-            _say(console, [thing])
-        else:
-            console.print(thing)
-    _say_written(console, *written)
+        report.plots.save_figure(figure(what), path)
 
 
 def _say(console: Console, lines: Iterable[str]) -> None:
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
-def _say_written(console: Console, *paths: Path | None) -> None:
-    _say(console, (f"written: {path}" for path in paths if path))

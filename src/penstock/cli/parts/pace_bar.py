@@ -8,6 +8,8 @@ from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from penstock.cli.rooms import report, rich
+
 if TYPE_CHECKING:
     from rich.progress import Progress, Task
     from rich.text import Text
@@ -42,19 +44,16 @@ class Bar:
             self._progress = None
 
     def _made(self) -> Progress:
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import BarColumn, Progress, ProgressColumn  # noqa: PLC0415
+        parts, bar = rich.progress, self
 
-        bar = self
-
-        class Words(ProgressColumn):
+        class Words(rich.progress.ProgressColumn):
             """What is drawn is looked up when it is drawn, so that nobody has to say that it changed."""
 
             def render(self, task: Task) -> Text:
                 """The line beside the bar."""
                 return bar.words()
 
-        class Filled(BarColumn):
+        class Filled(rich.progress.BarColumn):
             """The bar itself."""
 
             def render(self, task: Task) -> object:  # type: ignore[override]
@@ -62,35 +61,28 @@ class Bar:
                 task.completed = bar.moved
                 return super().render(task)
 
-        console = Console(stderr=True)
+        console = rich.console.Console(stderr=True)
         length = max(SHORTEST, min(LONGEST, console.width - WORDS))
-        made = Progress(Filled(bar_width=length), Words(), console=console, transient=True, refresh_per_second=4)
+        made = parts.Progress(Filled(bar_width=length), Words(), console=console, transient=True, refresh_per_second=4)
         made.add_task("", total=self._size or None)
         return made
 
     def words(self) -> Text:
         """Bytes, rate, granted rate, time left."""
-        from rich.text import Text  # noqa: PLC0415
-
-        from penstock.report.live.table import rate, volume  # noqa: PLC0415
-        from penstock.report.parts.quantities import duration  # noqa: PLC0415
-
         speed = self._speed()
-        of = f" of {volume(self._size)}" if self._size else ""
+        of = f" of {report.live.table.volume(self._size)}" if self._size else ""
         left = (self._size - self.moved) / speed if self._size and speed > 0 else None
-        rest = f", {duration(max(0.0, left))} left" if left is not None else ""
-        line = f"{volume(self.moved)}{of}, {rate(speed)}, {self._given()}{rest}"
-        return Text(line, no_wrap=True, overflow="ellipsis")
+        rest = f", {report.parts.quantities.duration(max(0.0, left))} left" if left is not None else ""
+        line = f"{report.live.table.volume(self.moved)}{of}, {report.live.table.rate(speed)}, {self._given()}{rest}"
+        return rich.text.Text(line, no_wrap=True, overflow="ellipsis")
 
     def _given(self) -> str:
-        from penstock.report.live.table import rate  # noqa: PLC0415
-
         allowed = self._phase.rate
         if allowed is None:
             return "unpaced"
         if not self._phase.granted:
-            return f"no grant: fallback {rate(allowed)}"
-        return "waiting for a grant" if allowed == 0 else f"granted {rate(allowed)}"
+            return f"no grant: fallback {report.live.table.rate(allowed)}"
+        return "waiting for a grant" if allowed == 0 else f"granted {report.live.table.rate(allowed)}"
 
     def _speed(self) -> float:
         now = time.monotonic()

@@ -10,6 +10,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from penstock.cli.rooms import rich
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -54,16 +56,13 @@ class ProgressLine:
 
 
 def _bar() -> Progress:
-    # Imported for the few commands that take long enough.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[detail]}"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
+    parts = rich.progress
+    bar = parts.Progress(
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        parts.TextColumn("{task.fields[detail]}"),
+        parts.TimeElapsedColumn(),
+        console=rich.console.Console(stderr=True),
         transient=True,
     )
     bar.add_task("", total=None, detail="")

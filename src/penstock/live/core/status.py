@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -79,37 +80,61 @@ def everything(core: Core) -> dict[str, Any]:
 
 
 def _app(state: ControllerState, app: App, settled: tuple[Floats, Floats]) -> dict[str, Any]:
-    rows = [row for row in dict.fromkeys(member.row for member in app.members.values()) if row is not None]
-    remaining, progress = settled
-    ops = [member.op for member in app.members.values() if member.op is not None]
-    unseen = sum(each.op.volume - each.op.done for each in app.members.values() if each.op and each.row is None)
-    leases = [_lease(state, member) for member in app.members.values()]
+    members = list(app.members.values())
+    ops = [member.op for member in members if member.op is not None]
     return {
         "app": app.number,
         "job": app.job,
         "uid": app.uid,
         "labels": app.labels,
         "nodes": app.nodes,
-        "members": len(app.members),
+        "members": len(members),
         "direction": "+".join(sorted({op.route.key[0] for op in ops})),
-        "lease": min((lease for lease in leases if lease is not None), default=None),
-        "stages": sorted({str(member.stage) for member in app.members.values()}),
+        "lease": _shortest_lease(state, members),
+        "stages": sorted({str(member.stage) for member in members}),
         "active": app.active,
-        "rate": sum(member.rate for member in app.members.values() if member.stage is not Stage.LOST),
-        "charge": sum(member.charge for member in app.members.values()),
-        "wanted": float(sum(state.rows.wanted[row.index] for row in rows)),
-        "limit": float(sum(state.rows.limit[row.index] for row in rows)),
-        "volume": sum(op.volume for op in ops),
-        "remaining": float(sum(max(0.0, remaining[row.index]) for row in rows)) + unseen,
+        "rate": sum(member.rate for member in members if member.stage is not Stage.LOST),
+        "charge": sum(member.charge for member in members),
+        **_asked(state, members, settled[0]),
         "posted": state.now - app.posted if app.active else None,
-        "waited": max((_waited(state, row.index) for row in rows), default=0.0),
-        "released": state.now - app.release,
-        "progress": max([app.progress, *(float(progress[row.index]) for row in rows)]),
+        **_past(state, app, members, settled[1]),
         "operations": app.operations,
         "omega": app.omega if isfinite(app.omega) else None,
         "announced": app.announced,
         "moved": app.moved,
     }
+
+
+def _rows(members: Sequence[Member]) -> list[int]:
+    """Where the members stand among the rows that policies see, each place once."""
+    return list(dict.fromkeys(member.row.index for member in members if member.row is not None))
+
+
+def _asked(state: ControllerState, members: Sequence[Member], remaining: Floats) -> dict[str, float]:
+    """What an application would move, and how fast; some of it may not be in any row yet."""
+    rows, ops = _rows(members), [member.op for member in members if member.op]
+    unseen = sum(member.op.volume - member.op.done for member in members if member.op and member.row is None)
+    return {
+        "wanted": float(sum(state.rows.wanted[row] for row in rows)),
+        "limit": float(sum(state.rows.limit[row] for row in rows)),
+        "volume": sum(op.volume for op in ops),
+        "remaining": float(sum(max(0.0, remaining[row]) for row in rows)) + unseen,
+    }
+
+
+def _past(state: ControllerState, app: App, members: Sequence[Member], progress: Floats) -> dict[str, float]:
+    """How long an application waits, has been there, and has computed or moved."""
+    rows = _rows(members)
+    return {
+        "waited": max((_waited(state, row) for row in rows), default=0.0),
+        "released": state.now - app.release,
+        "progress": max([app.progress, *(float(progress[row]) for row in rows)]),
+    }
+
+
+def _shortest_lease(state: ControllerState, members: Sequence[Member]) -> float | None:
+    leases = [_lease(state, member) for member in members]
+    return min((lease for lease in leases if lease is not None), default=None)
 
 
 def _waited(state: ControllerState, row: int) -> float:

@@ -17,7 +17,7 @@ from penstock.report.parts.groups import GROUP_COLOURS, groups_of
 from penstock.report.parts.quantities import fixed, significant
 from penstock.report.parts.theme import COLOURS, COMPUTE, FAINT, INK, OTHERS, WAITING, label, theme
 from penstock.report.parts.time_axis import time_axis
-from penstock.report.sizing.plot import thinned
+from penstock.report.sizing.plot import draw_level, thinned
 from penstock.report.sizing.table import bytes_scale
 
 if TYPE_CHECKING:
@@ -85,16 +85,7 @@ def _draw_filling(axes: Axes, run: Buffered, groups: Ints, count: int, limits: L
     np.add.at(layers, groups, held[at].T)
     scale = bytes_scale(limits, run.capacity)
     axes.stackplot(filling.time[at], layers / scale.divisor, colors=GROUP_COLOURS[:count], linewidth=0)
-    axes.axhline(run.capacity / scale.divisor, color=INK, linewidth=1, linestyle="--")
-    axes.annotate(
-        f"capacity {scale.show(run.capacity)}",
-        (1, run.capacity / scale.divisor),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="right",
-        fontsize=8,
-    )
+    draw_level(axes, run.capacity / scale.divisor, f"capacity {scale.show(run.capacity)}")
     axes.set_ylim(0, 1.14 * run.capacity / scale.divisor)
     if scale.unit:
         axes.set_ylabel(f"held in the buffer ({scale.unit})")

@@ -6,7 +6,8 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.table import Table
 from rich.text import Text
@@ -42,40 +43,85 @@ def by_reference(entries: Sequence[Entry]) -> list[list[Entry]]:
     return [part for part in lists if reference_of(part) is not None] or lists[:1]
 
 
+class _Columns(NamedTuple):
+    """Which columns the table of one metric has."""
+
+    runs: bool  # not the same for all, so a column instead of words in the title
+    bounded: bool
+    against: Sequence[str]  # the plans that others are compared with
+    show: Show
+
+    @property
+    def several(self) -> bool:
+        """Whether there are so many comparisons that each gets little room."""
+        return len(self.against) > 1
+
+    def headings(self) -> list[str]:
+        """Of the numbers."""
+        own = [*(["runs"] * self.runs), "mean", "95 % interval", *(["median"] * (not self.several))]
+        own += ["of\nbound"] * self.bounded
+        verdict = [] if self.several else ["won/tied\n/lost", ""]
+        compared = [[f"against\n{name}", "95 % interval", *verdict] for name in self.against]
+        return [*own, *(heading for each in compared for heading in each)]
+
+    def cells(self, entry: Entry) -> list[str]:
+        """What an entry says by itself."""
+        cells = [*([f"{entry.runs:,}"] * self.runs), *interval_cells(entry.mean, self.show)]
+        if not self.several:
+            cells.append(_shown(entry.quantiles[0.5], self.show))
+        if self.bounded:
+            cells.append(_shown(entry.of_bound.mean if entry.of_bound else math.nan, percent))
+        return cells
+
+    def compared(self, entries: Sequence[Entry]) -> list[Text]:
+        """What it says beside each reference."""
+        shown = entries if self.against else []
+        return [text for entry in shown for text in _compared(entry, self.show, whole=not self.several)]
+
+
 def _metric_table(every: Sequence[Entry]) -> Table:
     entries, *others = by_reference(every)
-    reference, show = reference_of(entries), number_format(entries)
-    bounded = any(entry.of_bound is not None for entry in entries)
     counts = {entry.runs for entry in entries}
-    title = entries[0].metric
-    if len(counts) == 1:
-        each = counts.pop()
-        title += f", {each:,} run{'s' if each != 1 else ''} each"
-    table = titled_table(title)
+    columns = _Columns(
+        runs=len(counts) > 1,
+        bounded=any(entry.of_bound is not None for entry in entries),
+        against=_references(entries, others),
+        show=number_format(entries),
+    )
+    table = titled_table(entries[0].metric if columns.runs else f"{entries[0].metric}, {_runs_each(counts.pop())}")
     for name in (*entries[0].group, "plan"):
         table.add_column(name, overflow="fold")
-    headings = [*(["runs"] if counts else []), "mean", "95 % interval", *([] if others else ["median"])]
-    headings += ["of\nbound"] if bounded else []
-    if others:
-        headings += [word for part in (entries, *others) for word in (f"against\n{part[0].reference}", "95 % interval")]
-    elif reference is not None:
-        headings += [f"against\n{reference}", "95 % interval", "won/tied\n/lost", ""]
-    for heading in headings:
+    for heading in columns.headings():
         table.add_column(heading, justify="right", no_wrap=True)
-    before = entries[0].group
-    for entry, *further in zip(entries, *others, strict=True):
-        first = entry is entries[0] or entry.group != before
-        if first and entry is not entries[0]:
-            table.add_section()
-        before = entry.group
-        cells = [*(str(value) if first else "" for value in before.values()), entry.plan]
-        cells += [*([f"{entry.runs:,}"] if counts else []), *interval_cells(entry.mean, show)]
-        cells += [] if others else [_shown(entry.quantiles[0.5], show)]
-        cells += [_shown(entry.of_bound.mean if entry.of_bound else math.nan, percent)] if bounded else []
-        compared = [entry, *further] if others else [entry] if reference is not None else []
-        styled = [text for each in compared for text in _compared(each, show, whole=not others)]
-        table.add_row(*map(Text, cells), *styled)
+    for rows in _groups(list(zip(entries, *others, strict=True))):
+        _add_group(table, rows, columns)
     return table
+
+
+def _references(entries: Sequence[Entry], others: Sequence[Sequence[Entry]]) -> list[str]:
+    if others:
+        return [part[0].reference for part in (entries, *others)]
+    reference = reference_of(entries)
+    return [] if reference is None else [reference]
+
+
+def _runs_each(count: int) -> str:
+    return f"{count:,} run{'s' if count != 1 else ''} each"
+
+
+def _groups(rows: Sequence[tuple[Entry, ...]]) -> list[list[tuple[Entry, ...]]]:
+    """Rows that follow each other and are of the same settings."""
+    return [list(group) for _, group in groupby(rows, key=lambda row: row[0].group)]
+
+
+def _add_group(table: Table, rows: Sequence[tuple[Entry, ...]], columns: _Columns) -> None:
+    """A section of the table; only its first row names the settings."""
+    if table.row_count:
+        table.add_section()
+    settings = [str(value) for value in rows[0][0].group.values()]
+    for place, row in enumerate(rows):
+        names = settings if place == 0 else [""] * len(settings)
+        table.add_row(*map(Text, [*names, row[0].plan, *columns.cells(row[0])]), *columns.compared(row))
 
 
 def _compared(entry: Entry, show: Show, whole: bool) -> list[Text]:

@@ -1,13 +1,10 @@
-"""Results as tables for the terminal, and as JSON that every parser takes."""
+"""Results as tables for the terminal."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -81,23 +78,6 @@ def value_format(measure: Measure, results: Sequence[Result]) -> Callable[[float
     if measure is MAKESPAN:
         return time_scale(largest(map(measure.of, results))).show
     return fixed
-
-
-def as_json(obj: object) -> str:
-    """JSON text of results, or of anything built from them; a number that JSON lacks becomes null."""
-    return json.dumps(_plain(obj), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _plain(obj: Any) -> Any:
-    if hasattr(obj, "to_dict"):
-        return _plain(obj.to_dict())
-    if isinstance(obj, Mapping):
-        return {str(key): _plain(value) for key, value in obj.items()}
-    if isinstance(obj, np.ndarray | np.generic):
-        return _plain(obj.tolist())
-    if isinstance(obj, list | tuple | set | frozenset):
-        return [_plain(value) for value in obj]
-    return None if isinstance(obj, float) and not math.isfinite(obj) else obj
 
 
 def _plain_table(title: str, caption: str, width: int) -> Table:

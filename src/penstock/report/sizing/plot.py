@@ -110,22 +110,27 @@ def thinned(held: Floats) -> Ints:
     return np.array(sorted(chosen))
 
 
-def _draw_usage(axes: Axes, sizing: Sizing, usage: _Usage) -> None:
-    top = sizing.size or float(usage.layers.sum(axis=0).max()) or 1.0
-    scale = bytes_scale(sizing.traffic.limits, top)
-    axes.stackplot(usage.times, usage.layers / scale.divisor, colors=GROUP_COLOURS[: len(usage.names)], linewidth=0)
-    if sizing.partition == "static":
-        axes.plot(usage.times, usage.taken / scale.divisor, color=INK, linewidth=0.9, linestyle=":")
-    axes.axhline(sizing.size / scale.divisor, color=INK, linewidth=1, linestyle="--")
+def draw_level(axes: Axes, height: float, words: str) -> None:
+    """A dashed line across, with what it means above its right end."""
+    axes.axhline(height, color=INK, linewidth=1, linestyle="--")
     axes.annotate(
-        f"smallest buffer: {shown(sizing, sizing.size)}",
-        (1, sizing.size / scale.divisor),
+        words,
+        (1, height),
         xycoords=("axes fraction", "data"),
         xytext=(0, 3),
         textcoords="offset points",
         ha="right",
         fontsize=8,
     )
+
+
+def _draw_usage(axes: Axes, sizing: Sizing, usage: _Usage) -> None:
+    top = sizing.size or float(usage.layers.sum(axis=0).max()) or 1.0
+    scale = bytes_scale(sizing.traffic.limits, top)
+    axes.stackplot(usage.times, usage.layers / scale.divisor, colors=GROUP_COLOURS[: len(usage.names)], linewidth=0)
+    if sizing.partition == "static":
+        axes.plot(usage.times, usage.taken / scale.divisor, color=INK, linewidth=0.9, linestyle=":")
+    draw_level(axes, sizing.size / scale.divisor, f"smallest buffer: {shown(sizing, sizing.size)}")
     axes.set_ylim(0, 1.14 * top / scale.divisor)
     axes.set_ylabel(f"held in the buffer ({scale.unit})" if scale.unit else "held in the buffer")
     axes.yaxis.set_major_locator(MaxNLocator(6))

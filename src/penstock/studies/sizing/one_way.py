@@ -205,6 +205,16 @@ def _look_ahead(way: Way, shares: Floats, duties: Duties, drain: Drain, k: int, 
         drain.wanted[k] = way.total[k]
 
 
+@kernel(types.int64(DRAIN))
+def _most_urgent(drain: Drain) -> int:
+    """Whose deadline comes first of those who have something to drain; -1 if nobody has."""
+    best = -1
+    for k in range(drain.drained.size):
+        if drain.produced[k] > drain.drained[k] and (best < 0 or drain.deadline[k] < drain.deadline[best]):
+            best = k
+    return best
+
+
 @kernel(types.UniTuple(types.int64, 2)(WAY, _F, DUTIES, DRAIN, types.float64))
 def _drain(way: Way, shares: Floats, duties: Duties, drain: Drain, slack: float) -> tuple[int, int]:
     """Drain by earliest deadline; what misses one is dropped, so that all goes on. How many missed, and records."""
@@ -221,10 +231,7 @@ def _drain(way: Way, shares: Floats, duties: Duties, drain: Drain, slack: float)
                 drain.produced[k] = way.written[drain.point[k]]
                 drain.point[k] += 1
         while room > 0.0:
-            best = -1
-            for k in range(m):
-                if drain.produced[k] > drain.drained[k] and (best < 0 or drain.deadline[k] < drain.deadline[best]):
-                    best = k
+            best = _most_urgent(drain)
             if best < 0:
                 drain.latest[interval] = NEVER
                 break

@@ -6,7 +6,6 @@ first event has no start, output that leaves after the last one no end; neither 
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.kernels.arrays import Floats
-from penstock.studies.schedules import arrow, check_schedule, save_columns
 from penstock.studies.sizing.schedule import BufferSchedule
+from penstock.studies.tables import read_rows, save_columns
 
 NEEDED = ("application", "direction", "start", "end", "bytes")
 _WAYS = ("write", "read")
@@ -40,9 +39,8 @@ def save_schedule(path: str | Path, schedule: BufferSchedule) -> None:
 
 def load_schedule(path: str | Path, names: Sequence[str]) -> BufferSchedule:
     """Read one back; `names` are those of the scenario."""
-    check_schedule(path)
     file = Path(path)
-    columns = _read_csv(file) if file.suffix.lower() == ".csv" else _read_parquet(file)
+    columns = _columns(file)
     missing = [name for name in NEEDED if name not in columns]
     if missing:
         raise InvalidOption(f"{path}: has no column {missing[0]!r}; {_HINT}")
@@ -98,24 +96,10 @@ def _numbers(columns: dict[str, Sequence[Any]], name: str, file: Path, empty: fl
     return found
 
 
-def _read_csv(file: Path) -> dict[str, Sequence[Any]]:
-    try:
-        with reading(file, InvalidOption, _HINT), file.open(newline="", encoding="utf-8-sig") as text:
-            heading, *rows = [row for row in csv.reader(text) if row] or [[]]
-    except csv.Error as error:
-        raise InvalidOption(f"{file}: cannot be read as CSV: {error}") from None
+def _columns(file: Path) -> dict[str, Sequence[Any]]:
+    heading, rows = read_rows(file, reading(file, InvalidOption, _HINT))
     for place, row in enumerate(rows, start=1):
         if len(row) != len(heading):
             raise InvalidOption(f"{file}: row {place} has {len(row)} cells; the heading has {len(heading)}")
     columns = zip(*rows, strict=True) if rows else [()] * len(heading)
     return dict(zip(heading, columns, strict=True))
-
-
-def _read_parquet(file: Path) -> dict[str, Sequence[Any]]:
-    pyarrow, parquet = arrow(file)
-    try:
-        with reading(file, InvalidOption, _HINT):
-            table = parquet.read_table(file)
-    except pyarrow.ArrowException as error:
-        raise InvalidOption(f"{file}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    return {name: table.column(name).to_pylist() for name in table.column_names}

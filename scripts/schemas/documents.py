@@ -1,0 +1,152 @@
+"""Which document a command prints, and the types that it is made from: a class, a dict by key, or a list of either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from penstock.campaign.recommendation import Recommendation
+from penstock.campaign.runner import Report
+from penstock.live.loadtest import Figures
+from penstock.lookback.explain import Explanation, Limited
+from penstock.lookback.shadow import Shadow
+from penstock.metrics.result import Result
+from penstock.studies.buffers import Buffered
+from penstock.studies.buffers.sweep import Comparison, Sweep
+from penstock.studies.decision import Decision
+from penstock.studies.optimum import Optimum
+from penstock.studies.packs import Packing
+from penstock.studies.sizing import SizeCurve, Sizing, Violation
+from penstock.studies.targets import Allotment
+from scripts.schemas.derive import Every, With
+
+# Records that a command or the controller puts together by itself: the types of keys that need one. The others are
+# described as they were seen.
+Hint = dict[str, Any]
+Cell = str | int | float | bool | list[float] | list[str] | None
+RESOURCE: Hint = {"capacity": float, "charged": float, "granted": float, "target": str | None, "direction": str | None}
+JOB: Hint = {
+    "labels": Mapping[str, str],
+    "lease": float | None,
+    "posted": float | None,
+    "omega": float | None,
+    **dict.fromkeys(("rate", "charge", "wanted", "limit", "volume", "remaining", "progress"), float),
+    **dict.fromkeys(("waited", "announced", "moved"), float),
+}
+CONTROLLER: Hint = {
+    "last_policy_failure": str | None,
+    "capacity": Every(RESOURCE),
+    "members": Mapping[str, int],
+    "exempt": list[str],
+}
+CAMPAIGN: Hint = {
+    "versions": list[str],
+    "damaged": list[str],
+    "failures": [{"parameters": Mapping[str, Cell]}],
+    "rows": list[Mapping[str, Cell]],
+}
+SERVER: Hint = {"journal": {"problem": str | None}, "warnings": list[str]}
+BANDWIDTHS: Hint = {
+    "bandwidth": Mapping[str, float],
+    "repetitions": Mapping[str, int],
+    "fitted": list[int],
+    "moved": list[int],
+}
+# What classes print otherwise than their fields say.
+RECOMMENDED = With(
+    Recommendation,
+    {
+        "next_best": str | None,
+        **{f"{name}{end}": float | None for name in ("gain", "lead") for end in ("", "_low", "_high")},
+    },
+)
+ALLOTTED = With(Allotment, {"counts": Mapping[str, int], "targets": Mapping[str, list[int]]})
+SIZED = With(Sizing, {"peaks": Mapping[str, float], "limits": Mapping[str, float | None]})
+
+
+class Document(NamedTuple):
+    """One kind of answer; its schema is in the file of this name."""
+
+    name: str
+    command: str
+    hint: Any
+    about: str
+
+
+DOCUMENTS = (
+    Document("simulate", "simulate", Result, "one run"),
+    Document(
+        "compare",
+        "compare",
+        {"runs": list[Result], "optimum": Optimum, "recommendation": RECOMMENDED},
+        "runs under several policies; with `--optimum`, `--goal` what these add",
+    ),
+    Document("optimum", "optimum", Optimum, "the shortest exclusive schedule"),
+    Document("pack", "pack", Packing, "packs on I/O nodes"),
+    Document("pack-compare", "pack --compare", {"packings": list[Packing]}, "several ways to pack"),
+    Document("allocate", "allocate", ALLOTTED, "targets of each application; with `--without` who moves"),
+    Document(
+        "allocate-compare",
+        "allocate --compare",
+        {"runs": [ALLOTTED], "refused": list[str]},
+        "every pair of policies",
+    ),
+    Document("size-buffer", "size-buffer", SIZED, "the smallest buffer; with `--explain` why"),
+    Document("size-buffer-curve", "size-buffer --curve", SizeCurve, "its size under other choices"),
+    Document(
+        "size-buffer-verify",
+        "size-buffer --verify",
+        {"shares": Mapping[str, float], "violations": list[Violation]},
+        "a schedule, checked",
+    ),
+    Document("buffer", "buffer", Buffered, "a run behind a buffer"),
+    Document("buffer-compare", "buffer --compare", Comparison, "strategies side by side"),
+    Document("buffer-sweep", "buffer --sweep", Sweep, "capacities from none to plenty"),
+    Document(
+        "profiles",
+        "profiles",
+        {"fit": str | None, "notes": list[str], "applications": [BANDWIDTHS], "classes": [BANDWIDTHS]},
+        "bandwidths by number of targets",
+    ),
+    Document("decide", "decide", Decision, "one decision"),
+    Document(
+        "generate-list",
+        "generate",
+        [{"settings": Mapping[str, Cell]}],
+        "the workloads there are; one of them is a scenario",
+    ),
+    Document("policies", "policies", [{"parameters": Mapping[str, Cell]}], "the policies there are"),
+    Document("reproduce", "reproduce", {"summary": object}, "one experiment; several are an array of these"),
+    Document("reproduce-list", "reproduce --list", None, "the experiments there are"),
+    Document("campaign", "campaign FILE", Report, "what a start of a campaign did"),
+    Document("campaign-status", "campaign status", CAMPAIGN, "how far it is; `merge` prints it without failures"),
+    Document("campaign-table", "campaign table", CAMPAIGN, "means; with `--runs` every run"),
+    Document(
+        "serve",
+        "serve",
+        {"tcp": str | None, "resources": Mapping[str, float]},
+        "where a controller listens, in one line",
+    ),
+    Document("run", "run", None, "what became of a command, on the error stream"),
+    Document("pace", "pace", {"rate": float | None, "granted": float | None}, "what was copied, on the error stream"),
+    Document(
+        "status",
+        "status",
+        {"status": CONTROLLER, "server": SERVER, "jobs": [JOB]},
+        "the controller and its jobs; `top` prints the same",
+    ),
+    Document("policy", "policy", None, "which policy decides"),
+    Document("capacity", "capacity", {"capacity": Every(RESOURCE)}, "every resource"),
+    Document("mode", "mode", None, "the mode; `pause` and `resume` print the same"),
+    Document("pause-host", "pause --host", None, "the switch of this host; `resume --host` prints the same"),
+    Document("drain", "drain", None, "whether it drains"),
+    Document("exempt", "exempt", {"exempt": list[str]}, "jobs that are never paced"),
+    Document("evict", "evict", None, "who was sent away"),
+    Document("token", "token", None, "a token, or the file that it is in"),
+    Document("loadtest", "loadtest", Figures, "what a controller stands"),
+    Document("limited", "limited", Limited, "who was held back"),
+    Document("explain", "explain JOB", Explanation, "why a job waited"),
+    Document("explain-policy", "explain --policy", Shadow, "what other policies would have given"),
+    Document("explain-both", "explain JOB --policy", With(Explanation, {"shadow": Shadow}), "both"),
+    Document("replay", "replay", {"differences": list[object]}, "decisions taken again"),
+)

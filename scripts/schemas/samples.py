@@ -1,0 +1,110 @@
+"""Answers of the commands that need no controller: each document by at least one call, on small scenarios."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from penstock.cli.group import app
+
+ROOT = Path(__file__).resolve().parents[2]
+WINDOW = """\
+version: 1
+platform: {bandwidth: 1}
+window: {begin: 0, end: 100}
+applications:
+  - {name: a, phases: [{write: 0.5}, {compute: 3}]}
+  - {name: b, phases: [{write: 2}, {repeat: forever, phases: [{compute: 9}, {write: 2}]}]}
+"""
+WHOLE = """\
+version: 1
+platform: {bandwidth: 1}
+applications:
+  - {name: a, phases: [{write: 1}, {compute: 1}, {write: 1}]}
+  - {name: b, phases: [{write: 1}]}
+"""
+CAMPAIGN = """\
+version: 1
+name: small
+workloads:
+  - {generate: chains, set: {m: [2, 3], n_max: 20}, seeds: 1-3}
+plans: [fair-share, list-fifo, "refuses.py:refuses"]
+metrics: [makespan, max_stretch]
+"""
+POLICY = "def refuses(view, rates):\n    raise ValueError('no')\n"
+
+# Which document, and the words that print it. `--json` is added.
+CALLS = (
+    ("simulate", "simulate window.yaml"),
+    ("simulate", "simulate whole.yaml --sharing fcfs"),
+    ("compare", "compare window.yaml --sharing fcfs,fair-share"),
+    ("compare", "compare whole.yaml --sharing fcfs,fair-share --optimum"),
+    ("compare", "compare whole.yaml --sharing fcfs,fair-share --goal stretch --variants 20 --workers 1"),
+    ("optimum", "optimum whole.yaml"),
+    ("pack", "pack pack-night.yaml"),
+    ("pack", "pack pack-night.yaml --backfill"),
+    ("pack-compare", "pack pack-night.yaml --compare"),
+    ("allocate", "allocate scratch-targets.yaml"),
+    ("allocate", "allocate scratch-targets.yaml --without 0"),
+    ("allocate-compare", "allocate scratch-targets.yaml --compare"),
+    ("size-buffer", "size-buffer burst-buffer.yaml --schedule s.csv"),
+    ("size-buffer", "size-buffer burst-buffer.yaml --explain --partition dynamic"),
+    ("size-buffer", "size-buffer burst-buffer.yaml --partition isolated"),
+    ("size-buffer-verify", "size-buffer burst-buffer.yaml --verify s.csv"),
+    ("size-buffer-curve", "size-buffer burst-buffer.yaml --curve"),
+    ("size-buffer-curve", "size-buffer burst-buffer.yaml --curve --price-per-tb 1 --price-per-gbs 1"),
+    ("buffer", "buffer burst-buffer.yaml --capacity 50%"),
+    ("buffer-compare", "buffer burst-buffer.yaml --capacity 50% --compare"),
+    ("buffer-sweep", "buffer burst-buffer.yaml --sweep"),
+    ("profiles", "profiles profiles.csv"),
+    ("profiles", "profiles profiles.csv --fit unimodal --counts 1-8"),
+    ("decide", "decide decide-state.json"),
+    ("generate-list", "generate"),
+    ("policies", "policies"),
+    ("reproduce-list", "reproduce --list"),
+    ("reproduce", "reproduce P2.fig5 --scale 0.001 --workers 1 -o experiment"),
+    ("campaign", "campaign campaign.yaml -o one --workers 1"),
+    ("campaign-status", "campaign status one"),
+    ("campaign-table", "campaign table one"),
+    ("campaign-table", "campaign table one --runs"),
+    ("campaign", "campaign more.yaml -o two --workers 1"),
+    ("campaign-status", "campaign merge one two -o both"),
+    ("token", "token --job a --uid 1000 --key k=site.key"),
+    ("token", "token --job a --uid 0 --key k=site.key -o a.token"),
+)
+
+
+def prepare(folder: Path) -> None:
+    """Put the files of all calls into a folder."""
+    for name in ("pack-night.yaml", "scratch-targets.yaml", "burst-buffer.yaml", "profiles.csv", "decide-state.json"):
+        shutil.copy(ROOT / "examples" / name, folder)
+    texts = {"window.yaml": WINDOW, "whole.yaml": WHOLE, "refuses.py": POLICY}
+    texts |= {"campaign.yaml": CAMPAIGN, "more.yaml": CAMPAIGN.replace("1-3", "4-5")}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    key = folder / "site.key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+
+
+def samples(folder: Path) -> Iterator[tuple[str, Any]]:
+    """Every document and an answer of its kind."""
+    prepare(folder)
+    with contextlib.chdir(folder):
+        for document, words in CALLS:
+            yield document, json.loads(printed(f"{words} --json"))
+
+
+def printed(words: str) -> str:
+    """What a command of this process prints; some end with an exit code that says how it went."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+        get_command(app)(words.split(), standalone_mode=False)
+    return text.getvalue()

@@ -1,0 +1,117 @@
+"""The rooms that commands call, each module loaded when it is first named: `studies.targets.allocate(…)`.
+
+A command's file is loaded to show its help, to refuse an option or to find that a file is missing. None of these needs
+Numba, Rich or Matplotlib, which take ten times as long to load as all else.
+"""
+
+# ruff: noqa: F401 - importing a module is how a type checker learns of it
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what is named anywhere in the command line, for those who check types
+    import rich.console
+    import rich.live
+    import rich.progress
+    import rich.text
+
+    import penstock.campaign.document
+    import penstock.campaign.executor
+    import penstock.campaign.merging
+    import penstock.campaign.recommendation
+    import penstock.campaign.remote
+    import penstock.campaign.results
+    import penstock.campaign.runner
+    import penstock.campaign.summary
+    import penstock.live.admin
+    import penstock.live.journal.replay
+    import penstock.live.loadtest.load_test
+    import penstock.live.server.config
+    import penstock.live.server.serve
+    import penstock.lookback.explain
+    import penstock.lookback.shadow
+    import penstock.model.json_text
+    import penstock.model.load
+    import penstock.model.save
+    import penstock.model.units
+    import penstock.model.yaml_text
+    import penstock.policies.buffering
+    import penstock.policies.sharing.catalogue
+    import penstock.report.buffers.plot
+    import penstock.report.buffers.table
+    import penstock.report.campaign.page
+    import penstock.report.campaign.pareto
+    import penstock.report.campaign.plot
+    import penstock.report.campaign.table
+    import penstock.report.comparison.page
+    import penstock.report.comparison.summary
+    import penstock.report.comparison.table
+    import penstock.report.lists
+    import penstock.report.live.history
+    import penstock.report.live.plot
+    import penstock.report.live.table
+    import penstock.report.optimum
+    import penstock.report.packs.table
+    import penstock.report.parts.quantities
+    import penstock.report.plots
+    import penstock.report.profiles.plot
+    import penstock.report.profiles.table
+    import penstock.report.recommendation.table
+    import penstock.report.sizing.plot
+    import penstock.report.sizing.table
+    import penstock.report.targets.plot
+    import penstock.report.targets.table
+    import penstock.reproduce.catalogue
+    import penstock.reproduce.reproduction
+    import penstock.reproduce.tables
+    import penstock.studies.buffers.split
+    import penstock.studies.buffers.sweep
+    import penstock.studies.decision
+    import penstock.studies.optimum.result
+    import penstock.studies.profiles
+    import penstock.studies.schedules
+    import penstock.studies.share
+    import penstock.studies.sizing.curve
+    import penstock.studies.sizing.schedule_file
+    import penstock.studies.sizing.traffic
+    import penstock.studies.tables
+    import penstock.studies.targets.export
+    import penstock.studies.targets.local_search
+    from penstock import campaign, live, lookback, model, policies, report, reproduce, studies, workloads
+
+__all__ = ["campaign", "live", "lookback", "model", "policies", "report", "reproduce", "rich", "studies", "workloads"]
+
+
+class Room:
+    """A package whose modules are imported when they are named.
+
+    >>> Room("penstock.report").parts.quantities.duration(90.0)
+    '1.5 min'
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what Python asks of any object
+            raise AttributeError(name)
+        package = import_module(self._path)
+        found = getattr(package, name, None)
+        if found is None:
+            found = import_module(f"{self._path}.{name}")
+        return Room(found.__name__) if hasattr(found, "__path__") else found
+
+
+if not TYPE_CHECKING:
+    rich = Room("rich")
+    campaign = Room("penstock.campaign")
+    live = Room("penstock.live")
+    lookback = Room("penstock.lookback")
+    model = Room("penstock.model")
+    policies = Room("penstock.policies")
+    report = Room("penstock.report")
+    reproduce = Room("penstock.reproduce")
+    studies = Room("penstock.studies")
+    workloads = Room("penstock.workloads")

@@ -1,0 +1,103 @@
+"""What is in force for a member: its link, its lease, its rate; and how the pacer is told of it.
+
+Without a lease the member goes on at its fallback rate, so a lost controller slows a job down but cannot stop it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+from penstock.client.events import LogLine, Output, SetRate
+from penstock.client.member_states import LinkState, MemberSettings, MemberState, OpenPhase
+
+NEVER = math.inf
+
+
+class Pacing:
+    """The state of one member, and the rates that it may be at."""
+
+    def __init__(self, settings: MemberSettings) -> None:
+        self.settings = settings
+        self.app = 0  # 0: not known to any controller
+        self.op: OpenPhase | None = None
+        self.rate: float | None = 0.0  # in force; None: unpaced
+        self.key = (0, 0)  # epoch and rev of the last Rate applied
+        self.epoch_seen = 0
+        self.fallbacks: dict[str, float] = {}
+        self._chance = random.Random(settings.seed)
+        self.member = settings.member if settings.member is not None else self._draw_member()
+        self._link = LinkState.OFF if settings.off else LinkState.DOWN
+        self._pacing: MemberState | None = None  # WAIT, PACED, OPEN or FREE; None without an operation
+        self._unfinished: OpenPhase | None = None  # ended while cut off: the controller still counts on it
+        self._lease, self._beat = 8.0, 2.0
+        self._lease_end = -NEVER
+        self._hb = 0
+        self._sent: dict[int, float] = {}
+        self._ops = self._req = self._post_req = self._fails = 0
+        self._born: float | None = settings.released
+        self._answer_due = self._beat_due = self._repost_due = self._zero_since = NEVER
+        self._resync_after = -NEVER
+        self._heard = -NEVER  # when the controller said something, or should have begun to
+        self._gave_up = False
+        self._out: list[Output] = []
+
+    @property
+    def state(self) -> MemberState:
+        """Where the member stands: the link and the pacing, put together."""
+        if self._link is LinkState.OFF:
+            return MemberState.OFF
+        if self._link is LinkState.REFUSED:
+            return MemberState.REFUSED
+        if self._pacing is None:
+            return MemberState.IDLE if self._link is LinkState.UP else MemberState.DIAL
+        if self._pacing is MemberState.PACED and self._link is not LinkState.UP:
+            return MemberState.STALE
+        return self._pacing
+
+    @property
+    def linked(self) -> bool:
+        """Whether the controller can hear us."""
+        return self._link is LinkState.UP
+
+    @property
+    def lease_end(self) -> float:
+        """Until when the granted rate may be used."""
+        return self._lease_end
+
+    @property
+    def fallback(self) -> float | None:
+        """The rate without a grant, for the open operation; None: unpaced."""
+        targets = self.op.targets if self.op and self.op.targets else ("",)
+        unnamed = self.fallbacks.get("", self.settings.fallback)
+        rates = [self.fallbacks.get(target, unnamed) for target in targets]
+        known = [rate for rate in rates if rate is not None]
+        if not known:
+            return None
+        return min(known) if self.settings.cap is None else min(*known, self.settings.cap)
+
+    def _pace(self, t: float, rate: float, lease_end: float) -> None:
+        self._pacing, self._lease_end = MemberState.PACED, lease_end
+        if rate > 0.0:
+            self._zero_since, self._gave_up = NEVER, False
+        else:
+            self._zero_since = min(self._zero_since, t)
+        self._set(rate, lease_end)
+
+    def _open(self) -> None:
+        self._pacing, self._lease_end, self._zero_since = MemberState.OPEN, -NEVER, NEVER
+        self._set(self.fallback, NEVER)
+
+    def _free(self) -> None:
+        self._pacing, self._lease_end, self._zero_since = MemberState.FREE, -NEVER, NEVER
+        self._set(None, NEVER)
+
+    def _set(self, rate: float | None, expiry: float) -> None:
+        self.rate = rate
+        self._out.append(SetRate(rate, expiry, self.fallback))
+
+    def _draw_member(self) -> int:
+        return self._chance.randrange(1, 1 << 32)
+
+    def _log(self, text: str, warning: bool = False) -> None:
+        self._out.append(LogLine(text, warning))
