@@ -2,7 +2,7 @@
 
 - `core`: `step(time, inputs) → outputs`; start reading here. `events`: what goes in and comes out.
 - `handlers` (members), `admin` (operators), `checks`: words become `records`; `apply`: records change the `state`.
-- `decide`: the policy is asked, with `rows`, `losses`, `policy_memory`; `dispatch`, `charges`: never more than is there.
+- `decide`: the policy is asked, with `rows`, `losses`, `policy_memory`; `dispatch`, `charges`: no more than there is.
 - `snapshots`: a state as bytes; `status`: a state for people.
 """
 
