@@ -6,9 +6,17 @@ BIN := $(VENV)/bin
 # Tests run in that many processes.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+# What `make soak` draws its examples from.
+SEED ?= 1
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export HYPOTHESIS_PROFILE ?= ci
+
+# What each room of tests takes, and when `make test` began.
+COSTS := build/costs.jsonl
+BEGAN := build/began
+# Whoever runs out of tests takes some of another's; neighbours stay together, and with them what they share.
+PYTEST := $(BIN)/python -m pytest --quiet --slow --dist worksteal
 
 # Quiet down to errors, which still show.
 PIP := $(BIN)/python -m pip -qq
@@ -20,7 +28,8 @@ INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint style types contracts tests docs bench bench-quick system schemas lock clean
+.PHONY: help demo test quick soak began prepared lint style types contracts kernels tests costs docs bench bench-quick \
+	system schemas lock clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,8 +37,29 @@ help:  ## show this list
 demo: $(RUN_READY)  ## set up, compare all policies on a bundled scenario, write an HTML report
 	@$(BIN)/penstock demo
 
-test: system lint tests docs bench-quick  ## set up everything and check everything (what .ci/run does)
-	@echo "all checks passed"
+test: began system prepared tests docs bench-quick costs  ## set up everything and check everything (what .ci/run does)
+	@echo "all checks passed in $$(( ($$(date +%s) - $$(cat $(BEGAN)) + 30) / 60 )) minutes"
+
+quick: lint  ## an answer within a minute: lint, types, and tests of what changed (or the fastest thousand)
+	@echo "tests of what changed …"
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest --quiet -r fE -n 2 -m "not timing" --within 35 \
+		$$($(BIN)/python tests/quick.py) $(PYTEST_ARGS)
+
+soak: $(TEST_READY)  ## what is too long for every change; before a release (SEED=7 draws other examples)
+	@echo "soak: long runs …"
+	@$(PYTEST) --soak -n $(WORKERS) -m "soak and not timing" $(PYTEST_ARGS)
+	@echo "soak: of time and memory, one at a time …"
+	@$(PYTEST) --soak -m "soak and timing" $(PYTEST_ARGS)
+	@echo "soak: five times as many random examples, seed $(SEED) …"
+	@HYPOTHESIS_PROFILE=soak $(PYTEST) --soak -n $(WORKERS) -m "hypothesis and not timing" --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+
+began:
+	@mkdir -p build && date +%s >$(BEGAN) && rm -f $(COSTS)
+
+# Kernels are compiled once, for all tests, while another processor looks at the types.
+prepared: $(TEST_READY)
+	@$(MAKE) --no-print-directory kernels & compiling=$$!; \
+	$(MAKE) --no-print-directory lint || { kill $$compiling; exit 1; }; wait $$compiling
 
 lint: style types contracts  ## ruff, mypy --strict and the import contracts
 
@@ -46,11 +76,18 @@ contracts: $(TEST_READY)
 	@echo "import contracts …"
 	@$(BIN)/lint-imports
 
+kernels: $(TEST_READY)
+	@echo "kernels …"
+	@$(BIN)/python tests/kernels/warm_up.py
+
 tests: $(TEST_READY)  ## the tests alone (PYTEST_ARGS="-k engine" chooses some)
 	@echo "tests …"
-	@$(BIN)/python -m pytest --quiet --slow -n $(WORKERS) -m "not timing" $(PYTEST_ARGS)
+	@$(PYTEST) -n $(WORKERS) -m "not timing" --costs $(COSTS) $(PYTEST_ARGS)
 	@echo "tests of time and memory, one at a time …"
-	@$(BIN)/python -m pytest --quiet --slow -m timing $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
+	@$(PYTEST) -m timing --costs $(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
+
+costs:
+	@$(BIN)/python tests/budget.py $(COSTS)
 
 docs: $(TEST_READY)  ## build the site into build/site
 	@echo "docs …"

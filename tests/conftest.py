@@ -1,7 +1,7 @@
-"""What every test may rely on: hypothesis profiles, `--slow`, the browser check, and the shared data.
+"""What every test may rely on: hypothesis profiles, which tests run, the browser check, and the shared data.
 
 HYPOTHESIS_PROFILE chooses how hard the property tests look: `default` (new random examples every time), `ci` (the same
-ones every time, so that a red run can be repeated), `deep` (for a long search).
+ones every time, so that a red run can be repeated), `quick` (a few), `soak` (many), `deep` (for a long search).
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ import importlib.util
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from budget import Costs
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # A machine that is busy for a moment is no reason to fail, neither in a test nor while its examples are drawn.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
+settings.register_profile("soak", settings.get_profile("default"), max_examples=250, print_blob=True)
 settings.register_profile("deep", settings.get_profile("default"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
@@ -29,16 +34,36 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+    parser.addoption("--soak", action="store_true", help="run the tests marked soak too")
+    parser.addoption("--within", type=float, metavar="SECONDS", help="skip the tests that are not begun by then")
+    parser.addoption("--costs", type=Path, metavar="FILE", help="add what each room of tests takes to FILE")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if file := config.getoption("--costs"):
+        config.pluginmanager.register(Costs(None if hasattr(config, "workerinput") else file))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reasons = {"slow": None if config.getoption("--slow") else "slow: give --slow to run it", "browser": no_browser()}
+    if not config.getoption("--soak"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
     # Long ones first, so that no worker is left alone with one at the end.
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+BEGUN = time.monotonic()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    within: float | None = item.config.getoption("--within")
+    if within is not None and time.monotonic() - BEGUN > within:
+        pytest.skip(f"not begun within {within:g} s")
 
 
 def no_browser() -> str | None:

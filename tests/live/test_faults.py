@@ -1,7 +1,7 @@
 """The promise under faults: what clients really use together exceeds the capacity by no more than the proved bound.
 
-Every run is a function of its seed. PENSTOCK_FAULT_RUNS=N makes N runs; a failure names its seed, and
-`PENSTOCK_FAULT_SEED=S` makes that run alone.
+Every run is a function of its seed. The first SLICE seeds are in `make test`, the others up to RUNS in `make soak`;
+PENSTOCK_FAULT_RUNS=N makes N runs. A failure names its seed, and `PENSTOCK_FAULT_SEED=S` makes that run alone.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ from penstock.live.core.events import Close, Output, Send
 from penstock.live.core.records import decode
 from penstock.policies.sharing import Sharing, find
 
-RUNS = int(os.environ.get("PENSTOCK_FAULT_RUNS", "1000"))
+SLICE = 250
+RUNS = int(os.environ.get("PENSTOCK_FAULT_RUNS", "3000"))
 SEED = os.environ.get("PENSTOCK_FAULT_SEED")
 BLOCKS = [range(first, min(first + BLOCK, RUNS)) for first in range(0, RUNS, BLOCK)] if not SEED else [[int(SEED)]]
 
 
 def block(seeds: Sequence[int]) -> object:
-    later = [pytest.mark.slow] if seeds is not BLOCKS[0] else []
+    asked = SEED or "PENSTOCK_FAULT_RUNS" in os.environ
+    later = [pytest.mark.soak] if seeds[0] >= SLICE and not asked else [pytest.mark.slow] if seeds[0] else []
     return pytest.param(seeds, marks=later, id=f"{seeds[0]}-{seeds[-1]}")
 
 

@@ -86,21 +86,24 @@ def total(writers: list[dict[str, Any]], what: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.timing
-def test_fifty_kills_under_five_hundred_writers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.soak)])
+def test_kills_under_five_hundred_writers(tmp_path: Path, kills: int) -> None:
     capacity, count, chance = 25e6, 500, random.Random(7)
     controller = Controller(tmp_path, capacity=capacity, machine_nodes=count, lease=8, beat=2)
     with controller:
         bare = cpu_seconds(controller.ask("server")["pid"])  # a start with nothing to remember
-        fifty_kills(controller, count, capacity, chance, max(2.0, 4 * bare))
+        kill_often(controller, kills, count, capacity, chance, max(2.0, 4 * bare))
 
 
-def fifty_kills(controller: Controller, count: int, capacity: float, chance: random.Random, limit: float) -> None:
+def kill_often(
+    controller: Controller, kills: int, count: int, capacity: float, chance: random.Random, limit: float
+) -> None:
     """Kill it again and again; it comes back within so many seconds."""
     with writing(controller, 10, count // 10, 1e6, PHI * capacity / count) as writers:
         # A phase of 1 MB takes 20 s; between two of them a writer is idle for a moment.
         until(lambda: posted(controller) > 0.95 * count)
         before, began, restarts = writers.look(), time.monotonic(), []
-        for _ in range(50):
+        for _ in range(kills):
             controller.stop(signal.SIGKILL)
             killed = time.monotonic()
             pid = controller.start()["pid"]
@@ -109,7 +112,7 @@ def fifty_kills(controller: Controller, count: int, capacity: float, chance: ran
             time.sleep(chance.uniform(0.0, 0.8))
         after, seconds = writers.look(), time.monotonic() - began
         assert max(restarts) < limit, restarts
-        assert controller.ask("status")["epoch"] == 51
+        assert controller.ask("status")["epoch"] == kills + 1
         assert [writer["failure"] for writer in after if writer["failure"]] == []
         assert max(writer["longest"] for writer in after) < HANGS
         assert min(late["moved"] - early["moved"] for early, late in zip(before, after, strict=True)) > 0

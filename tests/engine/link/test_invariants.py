@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock import Result, Scenario, compare, generate, simulate
@@ -172,6 +172,7 @@ def watched(policy: Sharing, seen: list[View]) -> Sharing:
     return replace(policy, decide=decide, plain=decide, compiled=False)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(scenarios())
 def test_progress_only_grows_and_never_faster_than_time(scenario: Scenario) -> None:
     for name in NAMES:
@@ -208,6 +209,7 @@ def test_no_policy_beats_a_bound(scenario: Scenario) -> None:
             assert result.min_yield <= result.bound_min_yield * (1 + 1e-8), result.sharing
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(scenarios())
 def test_a_run_can_be_repeated_to_the_last_bit(scenario: Scenario) -> None:
     for first in compare(scenario, timeline=True):
@@ -369,7 +371,7 @@ def endless(count: int, end: float) -> Document:
     return {"version": 1, "platform": {"bandwidth": 1}, "window": {"end": end}, "applications": applications}
 
 
-@pytest.mark.parametrize("end", [5e3, pytest.param(1.6e5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("end", [5e3, pytest.param(1.6e5, marks=pytest.mark.soak)])
 def test_a_run_of_several_chunks_is_the_same_asked_from_python(end: float, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = Scenario.from_document(endless(count=3, end=end))
     plain = simulate(scenario, own_fcfs)

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
@@ -21,8 +21,8 @@ from strategies import crowds, documents
 Document = dict[str, Any]
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@given(document=crowds() | crowds(windowed=True) | crowds(endless=True))
+@settings(max_examples=5 * settings().max_examples)
+@given(document=crowds() | crowds(windowed=True) | crowds(endless=True), order=st.sampled_from(sorted(ORDERS)))
 def test_jobs_that_wait_for_each_other(order: str, document: Document) -> None:
     assert_same(document, order)
 
@@ -48,9 +48,10 @@ def uniform(a: float, b: float, counts: list[int]) -> Scenario:
     return Scenario(version=1, platform=Platform(bandwidth=1.0), applications=jobs)
 
 
-def test_round_robin_takes_what_the_closed_form_says() -> None:
+@pytest.mark.parametrize("times", [500, pytest.param(10_000, marks=pytest.mark.soak)])
+def test_round_robin_takes_what_the_closed_form_says(times: int) -> None:
     draw = random.Random(2)
-    for _ in range(2_000):
+    for _ in range(times):
         a, b = draw.choice([0.0, draw.randint(1, 9), draw.uniform(0, 9)]), draw.choice([1.0, draw.uniform(0.1, 5)])
         counts = [draw.randint(1, draw.choice([1, 3, 6, 12])) for _ in range(draw.randint(1, 6))]
         found = simulate(uniform(a, b, counts), "hierarchical-round-robin").makespan

@@ -62,12 +62,12 @@ def test_counts_and_targets_are_those_of_the_definitions(allocation: str, placem
     assert found["targets"] == literal.PLACEMENTS[placement](document, counts)
 
 
-@pytest.mark.parametrize("sharing", SHARING)
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=5 * settings().max_examples)
 @given(
     document=target_documents(),
     allocation=st.sampled_from(ALLOCATIONS),
     placement=st.sampled_from(PLACEMENTS),
+    sharing=st.sampled_from(SHARING),
 )
 def test_every_sharing_policy_matches_the_reference(
     sharing: str, allocation: str, placement: str, document: Document

@@ -111,9 +111,8 @@ def assert_same_as_a_link(document: Document, bandwidth: float, sharing: str) ->
         assert (ours.io_seconds, ours.moved, ours.compute_done) == tuple(close(each, relative) for each in theirs)
 
 
-@pytest.mark.parametrize("sharing", SHARING)
-@settings(max_examples=settings().max_examples // 5)
-@given(document=target_documents(most=1))
+@settings(max_examples=2 * settings().max_examples)
+@given(document=target_documents(most=1), sharing=st.sampled_from(SHARING))
 def test_one_application_on_one_target_is_one_on_a_link(sharing: str, document: Document) -> None:
     targets, (only,) = document["platform"]["targets"], document["applications"]
     limit = targets[0].get("bandwidth") if isinstance(targets, list) and isinstance(targets[0], dict) else None
@@ -126,9 +125,12 @@ def all_on_one(document: Document, bandwidth: float) -> Document:
     return document | {"platform": {"targets": 1}, "applications": jobs}
 
 
-@pytest.mark.parametrize("sharing", SHARING)
-@settings(max_examples=settings().max_examples // 5)
-@given(document=target_documents(limits=False), bandwidth=st.sampled_from([1.0, 0.25, 8.0]))
+@settings(max_examples=2 * settings().max_examples)
+@given(
+    document=target_documents(limits=False),
+    bandwidth=st.sampled_from([1.0, 0.25, 8.0]),
+    sharing=st.sampled_from(SHARING),
+)
 def test_many_applications_on_one_target_are_many_on_a_link(sharing: str, document: Document, bandwidth: float) -> None:
     # Powers of two, so that seconds and bytes round alike and ties stay ties. A link decides anew at every release, a
     # target only when something happens on it.

@@ -393,7 +393,7 @@ def test_ticks_know_the_window_and_how_much_io_there_will_be() -> None:
     assert seen == [Outlook(0.0, 7.0, 5), Outlook(0.0, math.inf, 6)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 5)
 @given(scenarios())
 def test_built_in_policies_decide_the_same_as_plain_python(scenario: Scenario) -> None:
     for name in NAMES:

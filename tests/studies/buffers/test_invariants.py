@@ -166,9 +166,12 @@ def in_turns(document: Document) -> Document:
     return document | {"applications": applications}
 
 
-@pytest.mark.parametrize("sharing", [name for name in SHARING if find(name).prepare is None])
-@settings(max_examples=20)
-@given(document=alike(("compute", "write")).map(in_turns), partition=st.sampled_from(PARTITIONS))
+@settings(max_examples=3 * settings().max_examples)
+@given(
+    document=alike(("compute", "write")).map(in_turns),
+    partition=st.sampled_from(PARTITIONS),
+    sharing=st.sampled_from([name for name in SHARING if find(name).prepare is None]),
+)
 def test_without_a_buffer_it_is_the_plain_engine(sharing: str, document: Document, partition: str) -> None:
     scenario = Scenario.from_document(document)
     plain = [application.completion for application in simulate(scenario, sharing).applications]

@@ -1,0 +1,59 @@
+"""Which tests answer soonest whether a change is sound: the paths to give to pytest, those nearest to the change first.
+
+A file of the package is tested by what mirrors it below tests/, and by its own examples. Where nothing changed that
+tests mirror, a thousand tests that take milliseconds each.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+UPSTREAM = ("origin/main", "main", "HEAD")
+FASTEST = ("tests/model", "tests/live/core", "tests/client/test_member.py", "tests/kernels/test_tournament.py")
+
+
+def git(*words: str) -> list[str]:
+    """The lines that it prints; none where there is no repository."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
+def changed() -> list[Path]:
+    """Files that differ from where this branch left the main one, committed or not."""
+    base = next((found[0] for name in UPSTREAM if (found := git("merge-base", "HEAD", name))), "HEAD")
+    names = git("diff", "--name-only", base) + git("ls-files", "--others", "--exclude-standard")
+    return [Path(name) for name in names if (ROOT / name).is_file()]
+
+
+def tests_of(file: Path) -> Iterator[Path]:
+    """The tests of one file, the nearest first."""
+    match file.parts:
+        case ("tests", *_) if file.name.startswith("test_") and file.suffix == ".py":
+            yield file
+        case ("tests", *_, _) if file.suffix == ".py":
+            yield file.parent
+        case ("src", "penstock", *below) if file.suffix == ".py":
+            yield from _mirrored(Path(*below))
+            yield file
+        case ("docs" | "benchmarks" as room, *_):
+            yield Path("tests", room)
+
+
+def _mirrored(file: Path) -> Iterator[Path]:
+    """tests/a/b/test_c.py for a/b/c.py, then the deepest of tests/a/b, tests/a that there is."""
+    exact = Path("tests", file.parent, f"test_{file.name}")
+    folders = [Path("tests", folder) for folder in file.parents if folder.name]
+    yield from [path for path in (exact, *folders) if (ROOT / path).exists()][:2]
+
+
+def chosen(files: Iterable[Path]) -> list[str]:
+    """Each path once, in the order of nearness; a folder that contains all tests stands for none."""
+    paths = [path for file in files for path in tests_of(file) if path != Path("tests")]
+    return list(dict.fromkeys(map(str, paths))) or list(FASTEST)
+
+
+if __name__ == "__main__":
+    print(*chosen(changed()))
