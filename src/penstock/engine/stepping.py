@@ -28,6 +28,7 @@ class Stepping(ABC):
         self.policy, self.origin, self.rates = policy, origin, rates
         self.decide = first_class(policy) if policy.compiled else idle
         self.seconds = 0.0
+        self.decided = False  # whether the loop stopped with a decision that is still to be used
 
     @abstractmethod
     def _run(self, budget: int, resuming: bool) -> int:
@@ -58,10 +59,11 @@ class Stepping(ABC):
 
     def stretch(self, budget: int, progress: Progress | None) -> int:
         """Go on for as long as nobody but the policy is needed, or a while; how it came to stop."""
-        status = self._go_on(budget, resuming=False)
+        status = self._go_on(budget, resuming=self.decided)
         while status == loop.PAUSED:
             self._ask()
             status = self._go_on(budget, resuming=True)
+        self.decided = False
         if status == loop.STALLED:
             raise PolicyError(
                 f"{at(self.policy, self.time)} gave nobody any bandwidth, and nothing else would ever happen"

@@ -11,9 +11,11 @@ import numpy as np
 from penstock.engine.link import loop
 from penstock.engine.link.state import (
     ACTIVE,
+    ENDED,
     EVENTS,
     NOW,
     SEGMENTS,
+    STOP,
     WAITING,
     Segments,
     chains_of,
@@ -26,7 +28,7 @@ from penstock.engine.program import Program
 from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
-from penstock.kernels.arrays import Floats
+from penstock.kernels.arrays import SAME, Floats
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
@@ -71,7 +73,7 @@ class Execution(Stepping):
     """One run under way.
 
     With `held`, nobody starts by its release: applications start when they are admitted, and the run can be taken
-    from the end of one to the end of the next.
+    from the end of one to the end of the next, or up to a time when others may be admitted.
     """
 
     def __init__(
@@ -104,18 +106,45 @@ class Execution(Stepping):
         return self._result()
 
     def admit(self, applications: Iterable[int], now: float) -> None:
-        """Start applications that were held back; `now` is where the run stands, or later if it stood still."""
-        self.state.clock[NOW] = now
+        """Start applications that were held back; `now` is where the run stands, or later, up to its last stop."""
+        if now > self.state.clock[NOW]:
+            loop.advance(self.chains, self.state, self.view, self.room, self.tick, now)
+        # What was decided before they came does not count any more.
+        self.rates[:] = 0.0
+        self.decided = False
         for application in applications:
             loop.admit(self.chains, self.state, self.view, application, now)
 
-    def next_end(self) -> float:
-        """Go on until an application ends, and return when; infinity if none is running."""
+    def save(self) -> None:
+        """Remember where the run stands, so that it can go back there."""
+        self.saved = [array.copy() for array in self._changing], self.decided
+
+    def go_back(self) -> None:
+        """Go back to where it was saved: what has happened since then is undone."""
+        arrays, self.decided = self.saved
+        for array, before in zip(self._changing, arrays, strict=True):
+            array[:] = before
+
+    @property
+    def _changing(self) -> list[Any]:
+        """All that a run writes to."""
+        shown = [column for column in self.view if isinstance(column, np.ndarray)]
+        return [*self.state, *shown, self.chains.release, self.rates]
+
+    def next_end(self, stop: float = np.inf) -> float:
+        """Go on until an application ends, and return when; infinity if none does up to `stop`.
+
+        Up to there others may then be admitted: nothing that would happen later has happened yet.
+        """
+        if self.state.counts[ENDED] > 0:
+            self.state.counts[ENDED] = 0
+            return self._now
         if self.state.counts[ACTIVE] + self.state.counts[WAITING] == 0:
             return np.inf
-        while self.stretch(_CHUNK, None) not in (loop.DONE, loop.SOMEONE_ENDED):
+        self.state.clock[STOP] = stop
+        while (status := self.stretch(_CHUNK, None)) not in (loop.DONE, loop.SOMEONE_ENDED, loop.STOPPED):
             pass
-        return float(self.state.clock[NOW])
+        return np.inf if status == loop.STOPPED else self._now
 
     @property
     def completion(self) -> Floats:
@@ -127,7 +156,17 @@ class Execution(Stepping):
         status = super().stretch(budget, progress)
         if status == loop.ROOM_SPENT:
             self._keep_segments()
+        elif status == loop.STOPPED:
+            self._keep_decision()
         return status
+
+    def _keep_decision(self) -> None:
+        """If others may join at an instant at which nothing else happens, what was decided stands until they do."""
+        now, stop = self.state.clock[NOW], self.state.clock[STOP]
+        self.decided = bool(now * (1.0 + SAME) < stop)
+        if self.decided:
+            active = int(self.state.counts[ACTIVE])
+            self.rates[:active] = self.view.rate[:active]
 
     def _run(self, budget: int, resuming: bool) -> int:
         pausing = not self.policy.compiled

@@ -22,6 +22,7 @@ from penstock.engine.link.state import (
     SEGMENTS,
     SEGMENTS_TYPE,
     STATE,
+    STOP,
     TICK,
     WAITING,
     Chains,
@@ -39,7 +40,7 @@ from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 MOST_IDLE = 1_000_000
 
 # How `run` came to stop.
-DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED, SOMEONE_ENDED = range(7)
+DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED, SOMEONE_ENDED, STOPPED = range(8)
 
 
 @inlined
@@ -200,7 +201,7 @@ def _pass_ticks(state: LinkState, tick: float, now: float) -> None:
 
 @inlined
 def _after_instant(chains: Chains, state: LinkState, segments: Segments) -> int:
-    """Whether to go on: not when all is over, someone has ended, or there is no room for what may come next."""
+    """Whether to go on: not when all is over, someone has ended or may join, or what comes next has no room."""
     status = BUDGET_SPENT
     ended = state.counts[ENDED]
     state.counts[ENDED] = 0
@@ -208,6 +209,8 @@ def _after_instant(chains: Chains, state: LinkState, segments: Segments) -> int:
         status = DONE
     elif ended > 0:
         status = SOMEONE_ENDED
+    elif state.clock[NOW] * (1.0 + SAME) >= state.clock[STOP]:
+        status = STOPPED
     elif 0 < segments.start.size < state.counts[SEGMENTS] + 2 * state.since.size:
         status = ROOM_SPENT
     return status
@@ -233,7 +236,9 @@ def run(
     """Go on until the end, until `budget` events have passed, or, `pausing`, until a decision is needed.
 
     After a pause the caller puts its rates into `rates` and calls again with `resuming`. When someone has ended, the
-    caller may admit others at that instant before it calls again.
+    caller may admit others at that instant before it calls again. At the caller's stop, if something happens there, the
+    run stops before it decides; else before the first instant beyond, its rates in force: then the caller goes on as
+    after a pause, with the same rates.
     """
     now = state.clock[NOW]
     status = BUDGET_SPENT
@@ -244,18 +249,18 @@ def run(
             if pausing and not resuming:
                 status = PAUSED
                 break
-            if not pausing:
+            if not resuming:
                 lost = lost_by_all(chains, state, view, now)
                 policy(rows_shown(view, now, view.capacity, 0, active, view.memory, lost), part(rates, 0, active))
-            resuming = False
             if segments.start.size > 0:
                 _record_changes(view, state, segments, rates, now)
             soonest, in_all = take(rates, view.rate, view.limit, view.remaining, active)
             if not in_all <= view.capacity * (1.0 + SAME):
                 status = REFUSED
                 break
+        resuming = False
         then = _next_instant(chains, state, now + soonest)
-        if then == np.inf:
+        if then == np.inf and state.clock[STOP] == np.inf:
             # Nothing will happen but ticks. A policy may have its reasons to wait, but not for ever.
             state.counts[IDLE] += 1
             if tick <= 0.0 or state.counts[IDLE] > MOST_IDLE:
@@ -263,6 +268,9 @@ def run(
                 break
         if tick > 0.0:
             then = min(then, state.clock[TICK] * tick)
+        if then > state.clock[STOP] * (1.0 + SAME):
+            status = STOPPED
+            break
         if then * (1.0 + SAME) >= chains.end:
             then = chains.end
             status = DONE
@@ -282,3 +290,11 @@ def admit(chains: Chains, state: LinkState, view: View, application: int, now: f
     """Let an application that was held back start now."""
     chains.release[application] = now
     _enter(chains, state, view, application, chains.first[application], now)
+
+
+@kernel(types.void(CHAINS, STATE, ROOM, SEGMENTS_TYPE, types.float64, types.float64))
+def advance(chains: Chains, state: LinkState, view: View, segments: Segments, tick: float, then: float) -> None:
+    """Go on at the rates in force to an instant that the loop knows nothing of: somebody will be admitted then."""
+    _advance(chains, state, view, segments, state.clock[NOW], then)
+    state.clock[NOW] = then
+    _pass_ticks(state, tick, then)

@@ -48,11 +48,11 @@ class LinkState(NamedTuple):
     heap_time: Floats
     heap_application: Ints
     segment_start: Floats  # per row of the View: since when its rate has been in force
-    clock: Floats  # now; number of the next tick
+    clock: Floats  # now; number of the next tick; beyond which instant not to go, infinity as a rule
     counts: Ints  # active rows; heap entries; events; recorded segments; decisions with only ticks ahead; ended now
 
 
-NOW, TICK = 0, 1
+NOW, TICK, STOP = range(3)
 ACTIVE, WAITING, EVENTS, SEGMENTS, IDLE, ENDED = range(6)
 
 
@@ -113,7 +113,7 @@ def initial_state(program: Program, origin: float, held: bool) -> LinkState:
         heap_time=program.start[order] - origin,
         heap_application=order.astype(np.int64),
         segment_start=np.zeros(m),
-        clock=np.array([0.0, 1.0]),
+        clock=np.array([0.0, 1.0, np.inf]),
         counts=np.array([0, 0 if held else m, 0, 0, 0, 0], np.int64),
     )
 
