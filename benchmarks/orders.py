@@ -13,7 +13,7 @@ from benchmarks.rows import Row
 from benchmarks.timing import race
 from penstock import Scenario, compare, generate
 from penstock.policies.mapping.longest_first import longest_first
-from penstock.policies.mapping.make_pack import make_pack
+from penstock.policies.mapping.packs import packed
 from penstock.studies.packs import pack
 
 ORDERS = (
@@ -69,7 +69,7 @@ def _packing_seconds() -> float:
 
     def once() -> float:
         started = time.thread_time()
-        packs = make_pack(seconds, io, processors, 2048, 1.0)
+        packs = packed(seconds, io, processors, 2048, 1.0)
         longest = np.zeros(packs.max() + 1)
         np.maximum.at(longest, packs, seconds)
         longest_first(longest, 5)

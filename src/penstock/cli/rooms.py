@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.model.units
     import penstock.model.yaml_text
     import penstock.policies.buffering
+    import penstock.policies.mapping
     import penstock.policies.sharing.catalogue
     import penstock.report.buffers.plot
     import penstock.report.buffers.table

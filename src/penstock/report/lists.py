@@ -11,13 +11,14 @@ from rich.table import Table
 
 from penstock.policies.allocation.policy import TargetPolicy
 from penstock.policies.buffering import Strategy
+from penstock.policies.mapping import MappingPolicy
 from penstock.policies.sharing.policy import Sharing
 from penstock.workloads import Generator
 
 
-def policies_table(policies: Iterable[Sharing]) -> Table:
-    """Every sharing policy in a row."""
-    table = _table("sharing policy", "rule", "parameters", "source")
+def policies_table(kind: str, policies: Iterable[Sharing | MappingPolicy]) -> Table:
+    """Every policy with parameters, those for sharing and for mapping, in a row."""
+    table = _table(kind, "rule", "parameters", "source")
     for policy in policies:
         table.add_row(policy.name, policy.rule, _settings(policy.settings), policy.source)
     return table

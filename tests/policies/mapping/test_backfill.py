@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.policies.mapping.backfill import Backfill
+from penstock.policies.mapping.backfill import Backfill, backfill
+from policies.mapping.machine import Machine
 
 ROOM = 8
 
@@ -77,51 +78,55 @@ def batches(draw):
 @given(batches(), st.integers(1, 3), st.sampled_from([0.5, 1.0, 1.5, math.inf]))
 def test_the_rule(batch, nodes, sensitivity):
     seconds, io, processors, late = batch
-    rule = Backfill(seconds, io, processors, ROOM, nodes, sensitivity)
+    machine = Machine(seconds, io, processors, ROOM, nodes)
     plain = Plain(seconds.tolist(), io.tolist(), processors.tolist(), nodes, sensitivity)
     ends, seen = [], []
 
     def decide(asked, now):
-        started = rule.start(asked, now)
+        started = backfill.plain(machine.view(asked, now, sensitivity=sensitivity))
         assert started == plain.start(asked, now)
+        machine.begin(started, now)
         for job, node in started:
             ends.append((now + seconds[job] * late[job], node, job))
             seen.append(job)
-        check_limits(rule, sensitivity)
+        check_limits(machine, sensitivity)
 
     decide(range(nodes), 0.0)
     while ends:
         now, node, job = min(ends)
         ends.remove((now, node, job))
-        rule.end(node, [job])
+        machine.finish(job, now)
         del plain.running[node][job]
         decide([node], now)
     assert sorted(seen) == list(range(len(late)))
-    assert rule.queue.size == 0
 
 
-def check_limits(rule, sensitivity):
-    for node, own in enumerate(rule.running):
-        jobs = list(own)
-        assert rule.processors[jobs].sum() == rule.used[node] <= ROOM
-        assert abs(rule.demand[jobs].sum() - rule.load[node]) < 1e-12
-        assert rule.load[node] <= sensitivity or len(jobs) == 1
-        assert own or not rule.queue.size  # no node stands empty while a job waits
+def check_limits(machine, sensitivity):
+    view = machine.view([0], 0.0)
+    for node in range(machine.nodes):
+        own = view.running[view.node[view.running] == node]
+        demand = (machine.io[own] / machine.seconds[own]).sum()
+        assert demand <= sensitivity * (1 + 1e-12) or own.size == 1
+        assert own.size or not view.waiting.size  # no node stands empty while a job waits
 
 
 def test_narrow_jobs_do_not_keep_a_wide_one_waiting():
     """Without its promise the wide job would see the narrow ones pass, two by two, to the last."""
-    seconds = np.array([20.0, 16.0, *[11.0] * 6])
-    processors = np.array([5, 8, *[3] * 6])
-    rule = Backfill(seconds, np.zeros(8), processors, ROOM, 1, 1.5)
-    assert rule.queue[:2].tolist() == [0, 1]
-    assert rule.start([0], 0.0) == [(0, 0), (2, 0)]  # over before the wide one can start
-    rule.end(0, [2])
-    assert rule.start([0], 11.0) == []  # another would be over after it
-    rule.end(0, [0])
-    assert rule.start([0], 20.0) == [(1, 0)]
+    machine = Machine([20, 16, *[11] * 6], [0] * 8, [5, 8, *[3] * 6], ROOM, 1)
+
+    def starts(now):
+        found = backfill.plain(machine.view([0], now, sensitivity=1.5))
+        machine.begin(found, now)
+        return found
+
+    assert Backfill(machine.view([0], 0.0), 1.5).queue[:2].tolist() == [0, 1]
+    assert starts(0.0) == [(0, 0), (2, 0)]  # over before the wide one can start
+    machine.finish(2, 11.0)
+    assert starts(11.0) == []  # another would be over after it
+    machine.finish(0, 20.0)
+    assert starts(20.0) == [(1, 0)]
 
 
 def test_the_start_is_spread_over_the_nodes():
-    rule = Backfill(np.full(4, 8.0), np.array([4.0, 2.0, 2.0, 4.0]), np.ones(4, np.int64), ROOM, 2, 1.5)
-    assert rule.start([0, 1], 0.0) == [(0, 0), (3, 1), (1, 0), (2, 1)]
+    machine = Machine([8] * 4, [4, 2, 2, 4], [1] * 4, ROOM, 2)
+    assert backfill.plain(machine.view([0, 1], 0.0, sensitivity=1.5)) == [(0, 0), (3, 1), (1, 0), (2, 1)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import abc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,12 +25,20 @@ Sensitivity = Annotated[
 IoNodes = Annotated[
     int | None, typer.Option("--io-nodes", metavar="R", help="How many I/O nodes, instead of the scenario's.")
 ]
-Backfill = Annotated[bool, typer.Option("--backfill", help="No packs: start a job whenever an I/O node has room.")]
+Mapping = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Which jobs start when and where: a name from `penstock policies`, or a file.  [default: make-pack]",
+    ),
+]
+Backfill = Annotated[bool, typer.Option("--backfill", help="No packs: short for --mapping backfill.")]
 Compare = Annotated[bool, typer.Option("--compare", help="First-fit, S = 1, S = alpha and backfilling side by side.")]
 
 
 def pack(
     scenario: ScenarioFile,
+    mapping: Mapping = None,
     sensitivity: Sensitivity = None,
     io_nodes: IoNodes = None,
     sharing: Sharing = "list-fifo",
@@ -41,7 +49,7 @@ def pack(
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Group the jobs of SCENARIO into packs, deal these to the I/O nodes, and run them there."""
+    """Map the jobs of SCENARIO to its I/O nodes, in packs or one by one, and run them there."""
     from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
     from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
     from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
@@ -50,8 +58,12 @@ def pack(
     from penstock.studies.packs import compare_packings  # noqa: PLC0415
     from penstock.studies.packs import pack as run  # noqa: PLC0415
 
-    if compare and (backfill or sensitivity is not None or plot):
-        raise InvalidOption("--compare runs every mapping; leave --sensitivity, --backfill and --plot out with it")
+    if compare and (backfill or mapping is not None or sensitivity is not None or plot):
+        raise InvalidOption(
+            "--compare runs every mapping; leave --sensitivity, --backfill and --plot out with it, and --mapping, too"
+        )
+    if backfill and mapping is not None:
+        raise InvalidOption("--backfill is short for --mapping backfill; leave one of the two out")
     check_outputs(plot)
     found = disturbed(load(scenario), noise, seed)
     jobs = len(found.applications)
@@ -63,7 +75,8 @@ def pack(
         if compare:
             packings = compare_packings(found, io_nodes=io_nodes, sharing=sharing, progress=progress)
         else:
-            packing = run(found, sensitivity, io_nodes=io_nodes, sharing=sharing, backfill=backfill, progress=progress)
+            chosen = "backfill" if backfill else mapping
+            packing = run(found, sensitivity, io_nodes=io_nodes, sharing=sharing, mapping=chosen, progress=progress)
     if compare:
         _show_all(packings, found, scenario, json)
     else:
@@ -83,11 +96,11 @@ def _show(packing: Packing, scenario: Scenario, json: bool, plot: Path | None) -
         print_packing(packing, scenario, plot)
 
 
-def _show_all(packings: Mapping[str, Packing], scenario: Scenario, file: Path, json: bool) -> None:
+def _show_all(packings: abc.Mapping[str, Packing], scenario: Scenario, file: Path, json: bool) -> None:
     from penstock.cli.parts.output import print_json, print_packings  # noqa: PLC0415
 
     if json:
-        runs = [{"mapping": name, **packing.to_dict()} for name, packing in packings.items()]
+        runs = [packing.to_dict() | {"mapping": name} for name, packing in packings.items()]
         print_json({"scenario": str(file), "packings": runs})
     else:
         print_packings(packings, scenario)

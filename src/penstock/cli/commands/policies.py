@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from penstock.cli import rooms
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import output, print_json
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.rooms import report
+
+if TYPE_CHECKING:
+    from penstock.policies.mapping import MappingPolicy
+    from penstock.policies.sharing import Sharing
 
 
 def policies(json: Json = False) -> None:
@@ -16,13 +22,10 @@ def policies(json: Json = False) -> None:
         known = rooms.policies
         shared, buffered = known.sharing.policies(), known.buffering.policies()
         allocated, placed = known.allocation.policies(), known.placement.policies()
+        mapped = known.mapping.policies()
     if json:
         print_json(
-            [
-                {"decision": "sharing", "name": each.name, "rule": each.rule, "source": each.source}
-                | {"parameters": dict(each.settings)}
-                for each in shared
-            ]
+            [_with_parameters("sharing", each) for each in shared]
             + [
                 {"decision": decision, "name": each.name, "rule": each.rule, "source": each.source, "needs": each.needs}
                 for decision, policies in (("allocation", allocated), ("placement", placed))
@@ -32,9 +35,16 @@ def policies(json: Json = False) -> None:
                 {"decision": "buffering", "name": each.name, "rule": each.rule, "source": each.source}
                 for each in buffered
             ]
+            + [_with_parameters("mapping", each) for each in mapped]
         )
         return
-    output().print(report.lists.policies_table(shared))
+    output().print(report.lists.policies_table("sharing policy", shared))
     output().print(report.lists.target_policies_table("allocation policy", allocated))
     output().print(report.lists.target_policies_table("placement policy", placed))
     output().print(report.lists.strategies_table(buffered))
+    output().print(report.lists.policies_table("mapping policy", mapped))
+
+
+def _with_parameters(decision: str, policy: Sharing | MappingPolicy) -> dict[str, Any]:
+    plain = {"decision": decision, "name": policy.name, "rule": policy.rule, "source": policy.source}
+    return plain | {"parameters": dict(policy.settings)}

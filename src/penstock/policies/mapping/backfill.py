@@ -13,14 +13,15 @@ be over by then or fits beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.kernels.arrays import SAME, Floats, Ints
-from penstock.policies.sharing.order import ranked
+from penstock.policies.mapping.policy import Starts, mapping
+from penstock.policies.mapping.view import View
+from penstock.policies.sharing.order import ranked, rounded
 
 # Measured: with less the bandwidth of a node runs dry now and then, with more its jobs only wait.
 DEFAULT_SENSITIVITY = 1.5
@@ -37,21 +38,26 @@ class Promise(NamedTuple):
 
 
 class Backfill:
-    """Who waits, and who runs on which node; told what ends, it says what starts."""
+    """Who waits, and who runs on which node now; jobs are rows of the View."""
 
-    def __init__(
-        self, seconds: Floats, io: Floats, processors: Ints, room: int, nodes: int, sensitivity: float
-    ) -> None:
-        """`seconds` is the time of each job alone, `io` how long its volume keeps a whole I/O node busy."""
-        self.seconds, self.processors, self.room = seconds, processors, room
-        self.demand, self.most = io / seconds, sensitivity * (1.0 + SAME)
-        self.queue: Ints = ranked(-(seconds * (1.0 + processors / room) + io))
-        self.running: list[dict[int, float]] = [{} for _ in range(nodes)]  # job: when it was announced to end
-        self.used, self.load = np.zeros(nodes, np.int64), np.zeros(nodes)
+    def __init__(self, view: View, sensitivity: float) -> None:
+        self.seconds, self.processors, self.room = view.seconds, view.processors, view.room
+        self.demand, self.most = view.io / view.seconds, sensitivity * (1.0 + SAME)
+        weight, waiting, running = self.weigh(view), view.waiting, view.running
+        self.queue: Ints = waiting[ranked(-weight[waiting])]
+        self.running: list[dict[int, float]] = [{} for _ in view.free]  # job: when it was announced to end
+        # As they were started: by time, and at one time from the front of the queue.
+        for job in running[np.lexsort((rounded(-weight[running]), view.start[running]))]:
+            self.running[view.node[job]][int(job)] = view.start[job] + self.seconds[job]
+        self.used = self.room - view.free
+        self.load = np.array([self.demand[list(jobs)].sum() for jobs in self.running])
 
-    def start(self, nodes: Sequence[int], now: float) -> list[tuple[int, int]]:
-        """Start what may start on these nodes now, as pairs of job and node."""
-        asked = np.asarray(nodes)
+    def weigh(self, view: View) -> Floats:
+        """What the queue goes by: the three things that keep a batch from ending."""
+        return view.seconds * (1.0 + view.processors / view.room) + view.io
+
+    def start(self, asked: Ints, now: float) -> Starts:
+        """Start what may start on these nodes now."""
         promise: Promise | None = None
         started = []
         waiting = self.queue
@@ -69,15 +75,7 @@ class Backfill:
             if promise is not None:
                 # Room only shrinks from here on, so who finds none now need not be asked again.
                 waiting = waiting[self._hopeful(waiting, asked, promise, now)]
-        self.queue = self.queue[~np.isin(self.queue, [job for job, _ in started])]
         return started
-
-    def end(self, node: int, jobs: Iterable[int]) -> None:
-        """These jobs, which ran on `node`, are over."""
-        for job in jobs:
-            del self.running[node][job]
-        left = list(self.running[node])
-        self.used[node], self.load[node] = self.processors[left].sum(), self.demand[left].sum()
 
     def _fits(self, jobs: int | Ints, used: int | Ints, load: float | Floats) -> NDArray[np.bool_]:
         """Whether a node with so much in use has room: for one job on many nodes, or for many jobs on one."""
@@ -133,3 +131,9 @@ class Backfill:
             used -= int(self.processors[other])
             load -= float(self.demand[other])
         return Promise(job, node, time, used, load)
+
+
+@mapping("backfill", source="ours", sensitivity=DEFAULT_SENSITIVITY)
+def backfill(view: View) -> Starts:
+    """No packs: a job starts as soon as an I/O node has room for it and carries its I/O; nobody passes a promise."""
+    return Backfill(view, view.settings["sensitivity"]).start(view.open, view.now)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from penstock.errors import PolicyError
 from penstock.policies.catalogue import Catalogue
+from penstock.policies.parameters import split_settings
 from penstock.policies.sharing.policy import Sharing, rule_of
 
 # Name → module and attribute. Modules are imported when asked for: each compiles its kernel.
@@ -56,7 +57,7 @@ def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
         return from_function(asked)
     if not isinstance(asked, str):
         raise PolicyError(f"a sharing policy is a name or a function (view, rates), not a {type(asked).__name__}")
-    name, settings = _split_settings(asked.strip())
+    name, settings = _split(asked.strip())
     return _catalogue.named(name).with_settings(settings)
 
 
@@ -86,22 +87,10 @@ def from_function(function: Callable[..., None]) -> Sharing:
     return Sharing(name, function, plain, hasattr(function, "py_func"), rule_of(plain))
 
 
-def _split_settings(text: str) -> tuple[str, dict[str, float]]:
-    match = re.fullmatch(r"([^()]+)\((.*)\)", text)
-    if not match:
-        return text, {}
-    if match[1].strip() == "follow":
+def _split(text: str) -> tuple[str, dict[str, float]]:
+    if re.fullmatch(r"\s*follow\s*\(.*\)", text):
         raise PolicyError(f"{text!r} is no policy name; a plan in a file is followed with --follow FILE")
-    settings = {}
-    for part in filter(str.strip, match[2].split(",")):
-        name, _, value = part.partition("=")
-        try:
-            settings[name.strip()] = float(value)
-        except ValueError:
-            raise PolicyError(
-                f"in {text!r}, {part.strip()!r} is no parameter; one is written name=number, as in {match[1]}(g=2)"
-            ) from None
-    return match[1].strip(), settings
+    return split_settings(text)
 
 
 _catalogue = Catalogue("sharing", OURS, Sharing, from_function, "view, rates")

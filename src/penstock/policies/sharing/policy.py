@@ -14,6 +14,7 @@ from numba.core.errors import NumbaError
 from penstock.errors import PolicyError
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import compile_policy, reason
+from penstock.policies.parameters import check_known, labelled
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.view import DECIDE, View
 
@@ -56,10 +57,8 @@ class Sharing:
 
     def with_settings(self, given: Mapping[str, float]) -> Sharing:
         """The same policy with other parameters; a name it does not have is refused."""
+        check_known(f"sharing policy {self.name!r}", self.settings, given)
         for name in given:
-            if name not in self.settings:
-                known = ", ".join(self.settings) or "none"
-                raise PolicyError(f"sharing policy {self.name!r} has no parameter {name!r}; it has: {known}")
             if not np.isfinite(given[name]):
                 raise PolicyError(f"sharing policy {self.name!r}: {name} is {given[name]}; it must be a finite number")
         return replace(self, settings={**self.settings, **given}) if given else self
@@ -67,13 +66,7 @@ class Sharing:
     @property
     def label(self) -> str:
         """The name, with the parameters that were set: what `--sharing` takes to get this policy again."""
-        changed = {
-            name: value
-            for name, value in self.settings.items()
-            if np.isfinite(value) and value != self.defaults.get(name)  # no number: to be worked out
-        }
-        given = ",".join(f"{name}={value!r}".removesuffix(".0") for name, value in changed.items())
-        return f"{self.name}({given})" if given else self.name
+        return labelled(self.name, self.settings, self.defaults)
 
     def initial_memory(self, applications: int, foresight: Foresight | None) -> Floats:
         """What `view.memory` holds when a run starts."""

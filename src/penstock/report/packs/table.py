@@ -80,10 +80,18 @@ def release_lines(scenario: Scenario) -> list[str]:
 
 def packing_words(packing: Packing) -> str:
     """What was done, in a line."""
-    how = f"S = {packing.sensitivity:g}" if isinstance(packing.sensitivity, float) else _WORDS[packing.sensitivity]
-    return f"{'packs' if packing.packs else 'backfilling'}, {how}, {packing.sharing}, on {_machine(packing)}"
+    return f"{_mapping_words(packing)}, {packing.sharing}, on {_machine(packing)}"
 
 
+def _mapping_words(packing: Packing) -> str:
+    kind = _KINDS.get(packing.mapping.partition("(")[0])
+    if kind is None:
+        return packing.mapping
+    how = packing.sensitivity
+    return f"{kind}, S = {how:g}" if isinstance(how, float) else f"{kind}, {_WORDS[str(how)]}"
+
+
+_KINDS = {"make-pack": "packs", "first-fit": "packs", "backfill": "backfilling"}
 _WORDS = {"inf": "first-fit", "alpha": "S = alpha"}
 
 

@@ -16,13 +16,14 @@ MOST_IO_NODES = 10_000
 
 
 class Batch:
-    """The jobs as an I/O node sees them, all there from the start; `io_nodes` overrides how many nodes there are."""
+    """The jobs as an I/O node sees them; `io_nodes` overrides how many nodes there are."""
 
     def __init__(self, scenario: Scenario, io_nodes: int | None) -> None:
         self.machine = machine = _machine(scenario, io_nodes)
         self.study = Study(_on_one_node(scenario, machine))
         self.names = tuple(application.name for application in scenario.applications)
         self.processors = np.array([application.nodes for application in scenario.applications], dtype=np.int64)
+        self.release: Floats = np.zeros(len(self.names))  # all are there from the start
         rate = machine.bandwidth
         self.io: Floats = np.array([tally(each.phases, rate, rate).transfer for each in scenario.applications])
 

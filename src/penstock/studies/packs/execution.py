@@ -1,4 +1,4 @@
-"""Running what was mapped: pack after pack, or job by job as room appears. I/O nodes do not disturb each other."""
+"""Running what is mapped: whenever jobs come or end, the mapping is asked which of those that wait start, and where."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.engine.link.execution import Execution, execute
+from penstock.errors import PolicyError
 from penstock.kernels.arrays import SAME, Floats, Ints
-from penstock.policies.mapping.backfill import Backfill
-from penstock.policies.mapping.longest_first import longest_first
-from penstock.policies.mapping.make_pack import make_pack
-from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.mapping import MappingPolicy
+from penstock.policies.sharing.order import rounded
+from penstock.policies.sharing.policy import Sharing
 from penstock.studies.packs.batch import Batch
+from penstock.studies.packs.io_nodes import IoNodesAtWork, JobByJob, PackByPack
+from penstock.studies.packs.queue import Queue
 
 Progress = Callable[[int], None]  # how many jobs have ended
 
@@ -30,64 +31,89 @@ class Placed(NamedTuple):
     seconds: float
 
 
-def run_packs(batch: Batch, sensitivity: float, policy: Sharing, report: Progress) -> Placed:
-    """Make packs, deal them to the I/O nodes, and run each when the one before it on its node is over."""
-    pack = make_pack(batch.seconds, batch.io, batch.processors, batch.machine.nodes, sensitivity)
-    longest = np.zeros(pack.max() + 1)
-    np.maximum.at(longest, pack, batch.seconds)
-    node = longest_first(longest, batch.machine.count)
-    free = np.zeros(batch.machine.count)
-    start, end = np.empty((2, pack.size))
-    engine, ended = 0.0, 0
-    # Packs are numbered by falling time alone, so a node takes them in the order in which they were dealt.
-    for number, place in enumerate(node):
-        jobs = np.flatnonzero(pack == number)
-        foresight = batch.study.foresight.pick(jobs) if policy.prepare else None
-        program = batch.study.program.pick(jobs)
-        run = execute(program, policy, _outlook(program.volume.size), foresight)
-        start[jobs], end[jobs] = free[place], free[place] + run.completion
-        free[place] += run.end
-        engine, ended = engine + run.seconds, ended + jobs.size
-        report(ended)
-    return Placed(node[pack], pack, start, end, engine)
+def run_mapped(batch: Batch, mapping: MappingPolicy, policy: Sharing, report: Progress) -> Placed:
+    """Let `mapping` start the jobs on the I/O nodes, whose bandwidth `policy` divides."""
+    queue = Queue(batch, mapping)
+    nodes = (PackByPack if mapping.packs else JobByJob)(batch, policy)
+    _Run(queue, nodes, report).finish()
+    columns = (column[queue.row] for column in (queue.node, queue.start, queue.end))
+    node, start, end = columns
+    pack = _packs(queue, start, node) if mapping.packs else np.full(node.size, -1)
+    return Placed(node, pack, start, end, nodes.seconds)
 
 
-def _outlook(operations: int) -> Outlook:
-    return Outlook(0.0, math.inf, operations)
+class _Run:
+    """One run under way: time goes from one instant at which a job ends or comes to the next."""
+
+    def __init__(self, queue: Queue, nodes: IoNodesAtWork, report: Progress) -> None:
+        self.queue, self.nodes, self.report = queue, nodes, report
+        self.ends: list[tuple[float, int]] = []  # a heap: when something ends, on which I/O node
+        self.unknown: set[int] = set()  # I/O nodes that run jobs, of which none ends before the next release
+        self.now, self.over = 0.0, 0
+
+    def finish(self) -> None:
+        """Go on until every job has ended."""
+        while asked := self._next_instant():
+            self._start(asked)
+        if self.queue.waiting:
+            raise PolicyError(
+                f"mapping policy {self.queue.policy.name!r}, at t = {self.now:g} s, starts none of the "
+                f"{self.queue.waiting:,} jobs that wait, and nothing else would ever happen"
+            )
+
+    def _next_instant(self) -> Sequence[int]:
+        """Go to the next instant; which I/O nodes the mapping is asked about: one, or all if jobs come."""
+        release = self.queue.next_release
+        if self.ends and self.ends[0][0] * (1.0 + SAME) < release:
+            return [self._end()]
+        if release == math.inf:
+            return []
+        # Ends come before releases.
+        while self.ends and self.ends[0][0] <= release * (1.0 + SAME):
+            self._end()
+        self.now = max(self.now, release)
+        self.queue.let_in()
+        return range(len(self.nodes.jobs))
+
+    def _end(self) -> int:
+        """The next end; where it is."""
+        self.now, node = heapq.heappop(self.ends)
+        jobs, ends = self.nodes.take_ended(node, self.now)
+        self.queue.ended(jobs, ends)
+        if self.nodes.jobs[node]:
+            self.unknown.add(node)
+        self.over += len(jobs)
+        self.report(self.over)
+        return node
+
+    def _start(self, asked: Sequence[int]) -> None:
+        """Start what the mapping wants, and see when something ends next."""
+        for node, jobs in self._wanted(asked).items():
+            self.nodes.start(node, sorted(jobs), self.now)
+            self.unknown.add(node)
+        for node in sorted(self.unknown):
+            time = self.nodes.next_end(node, self.queue.next_release)
+            if time < math.inf:
+                heapq.heappush(self.ends, (time, node))
+                self.unknown.remove(node)
+
+    def _wanted(self, asked: Sequence[int]) -> dict[int, list[int]]:
+        """Which jobs start on which I/O node; packs start on those only that have nothing to do."""
+        able = [node for node in asked if not (self.queue.policy.packs and self.nodes.jobs[node])]
+        started: dict[int, list[int]] = {}
+        for job, node in self.queue.starts(able, self.now) if able else ():
+            started.setdefault(node, []).append(job)
+        return started
 
 
-def run_backfilled(batch: Batch, sensitivity: float, policy: Sharing, report: Progress) -> Placed:
-    """Start jobs whenever others end and leave room for them."""
-    machine, program = batch.machine, batch.study.program
-    rule = Backfill(batch.seconds, batch.io, batch.processors, machine.nodes, machine.count, sensitivity)
-    foresight = batch.study.foresight if policy.prepare else None
-    executions: dict[int, Execution] = {}
-    node, start, end = np.empty(len(batch.names), np.int64), *np.empty((2, len(batch.names)))
+def _packs(queue: Queue, start: Floats, node: Ints) -> Ints:
+    """The pack of each job: those that started together on an I/O node, numbered as they were opened.
 
-    def begin(places: Sequence[int], now: float) -> None:
-        started = rule.start(places, now)
-        for place in sorted({chosen for _, chosen in started}):
-            jobs = sorted(job for job, chosen in started if chosen == place)
-            if place not in executions:
-                executions[place] = Execution(program, policy, _outlook(program.volume.size), foresight, held=True)
-            executions[place].admit(jobs, now)
-            node[jobs], start[jobs] = place, now
-
-    begin(range(machine.count), 0.0)
-    # A node changes only when a job on it ends, so each runs up to that, and the earliest is looked after.
-    ends = [(execution.next_end(), place) for place, execution in executions.items()]
-    heapq.heapify(ends)
-    ended = 0
-    while ends:
-        now, place = heapq.heappop(ends)
-        completion = executions[place].completion
-        over = [job for job in rule.running[place] if completion[job] <= now * (1.0 + SAME)]
-        end[over] = completion[over]
-        rule.end(place, over)
-        begin([place], now)
-        if rule.running[place]:
-            heapq.heappush(ends, (executions[place].next_end(), place))
-        ended += len(over)
-        report(ended)
-    nobody = np.full(node.size, -1)
-    return Placed(node, nobody, start, end, sum(execution.seconds for execution in executions.values()))
+    A pack is opened by the first of its jobs to come, of those that came together by the longest.
+    """
+    order = queue.job[np.lexsort((queue.job, rounded(-queue.seconds), queue.arrival))]
+    numbers: dict[tuple[float, int], int] = {}
+    pack = np.empty(start.size, np.int64)
+    for job in order:
+        pack[job] = numbers.setdefault((start[job], node[job]), len(numbers))
+    return pack

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.kernels.arrays import Floats
+from penstock.policies.mapping import MappingPolicy
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.packs.batch import Batch
 from penstock.studies.packs.execution import Placed
 from penstock.studies.packs.result import Pack, PackedJob, Packing
 
 
-def measured(batch: Batch, sensitivity: float | str, policy: Sharing, placed: Placed) -> Packing:
+def measured(
+    batch: Batch, mapping: MappingPolicy, sensitivity: float | str | None, policy: Sharing, placed: Placed
+) -> Packing:
     """The packing that came of it."""
     machine, real = batch.machine, batch.real_seconds
     stretch = (placed.end - placed.start) / real
@@ -21,6 +24,7 @@ def measured(batch: Batch, sensitivity: float | str, policy: Sharing, placed: Pl
     delay = float(batch.processors @ np.maximum(0.0, placed.end - placed.start - real)) / whole
     packs = tuple(_one_pack(batch, placed, stretch, number) for number in range(placed.pack.max() + 1))
     return Packing(
+        mapping=mapping.label,
         sensitivity=sensitivity,
         io_nodes=machine.count,
         processors=machine.nodes,

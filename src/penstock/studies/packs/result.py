@@ -41,7 +41,8 @@ class PackedJob:
 class Packing:
     """Jobs mapped to I/O nodes and run there. Shares are of the processor time until the last job ends."""
 
-    sensitivity: float | str  # as asked: a number, "inf" or "alpha"
+    mapping: str  # the policy, with the parameters that were set
+    sensitivity: float | str | None  # as asked: a number, "inf" or "alpha"; None if the mapping has none
     io_nodes: int
     processors: int  # that each I/O node has; a pack counts those it uses
     sharing: str

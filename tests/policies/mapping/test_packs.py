@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.policies.mapping.make_pack import make_pack
+from penstock.policies.mapping.packs import packed
 
 ROOM = 8
 
@@ -50,7 +50,7 @@ def as_sets(pack):
 
 @given(jobs(), st.sampled_from([0.25, 0.5, 1.0, 1.5, 2.25, np.inf]))
 def test_algorithm_1(batch, sensitivity):
-    pack = make_pack(*batch, ROOM, sensitivity)
+    pack = packed(*batch, ROOM, sensitivity)
     assert as_sets(pack) == {frozenset(each) for each in literal(*batch, ROOM, sensitivity)}
 
 
@@ -69,13 +69,13 @@ def test_infinite_sensitivity_is_first_fit(batch):
             left.append(ROOM)
         members[chosen].add(i)
         left[chosen] -= processors[i]
-    assert as_sets(make_pack(*batch, ROOM, np.inf)) == {frozenset(each) for each in members}
+    assert as_sets(packed(*batch, ROOM, np.inf)) == {frozenset(each) for each in members}
 
 
 @given(jobs(exact=False), st.floats(0.1, 4) | st.just(np.inf))
 def test_every_pack_keeps_both_limits(batch, sensitivity):
     seconds, io, processors = batch
-    pack = make_pack(*batch, ROOM, sensitivity)
+    pack = packed(*batch, ROOM, sensitivity)
     assert sorted(set(pack.tolist())) == list(range(pack.max() + 1))
     for number in range(pack.max() + 1):
         own = pack == number
@@ -86,7 +86,7 @@ def test_every_pack_keeps_both_limits(batch, sensitivity):
 
 @given(jobs(exact=False), st.floats(0.1, 4))
 def test_packs_are_numbered_by_falling_time(batch, sensitivity):
-    pack = make_pack(*batch, ROOM, sensitivity)
+    pack = packed(*batch, ROOM, sensitivity)
     longest = [batch[0][pack == number].max() for number in range(pack.max() + 1)]
     assert all(later <= earlier * (1 + 1e-8) for earlier, later in pairwise(longest))
 
@@ -94,19 +94,19 @@ def test_packs_are_numbered_by_falling_time(batch, sensitivity):
 def test_ties():
     ones = np.ones(3)
     # Equal times go by the scenario, equal packs by their age.
-    assert make_pack(ones, ones * 0.5, np.array([1, 1, 1]), ROOM, 1.0).tolist() == [0, 0, 1]
-    assert make_pack(np.array([3.0, 2.0, 1.0]), np.zeros(3), np.array([5, 5, 3]), ROOM, 1.0).tolist() == [0, 1, 0]
+    assert packed(ones, ones * 0.5, np.array([1, 1, 1]), ROOM, 1.0).tolist() == [0, 0, 1]
+    assert packed(np.array([3.0, 2.0, 1.0]), np.zeros(3), np.array([5, 5, 3]), ROOM, 1.0).tolist() == [0, 1, 0]
 
 
 def test_rounding_does_not_open_a_pack():
     io = np.array([0.1, 0.2])  # 0.30000000000000004 in all
-    assert make_pack(np.array([0.3, 0.3]), io, np.array([1, 1]), ROOM, 1.0).tolist() == [0, 0]
+    assert packed(np.array([0.3, 0.3]), io, np.array([1, 1]), ROOM, 1.0).tolist() == [0, 0]
     times = np.array([0.3, 0.1 + 0.2])  # the second is longer by rounding alone
-    assert make_pack(times, np.array([0.3, 0.3]), np.array([1, 1]), ROOM, 1.0).tolist() == [0, 1]
+    assert packed(times, np.array([0.3, 0.3]), np.array([1, 1]), ROOM, 1.0).tolist() == [0, 1]
 
 
 def test_a_job_with_too_much_io_has_a_pack_of_its_own():
-    assert make_pack(np.array([2.0, 1.0]), np.array([2.0, 0.0]), np.array([1, 1]), ROOM, 0.5).tolist() == [0, 1]
+    assert packed(np.array([2.0, 1.0]), np.array([2.0, 0.0]), np.array([1, 1]), ROOM, 0.5).tolist() == [0, 1]
 
 
 @pytest.mark.timing
@@ -121,7 +121,7 @@ def test_a_thousand_jobs_in_a_fifth_of_a_second():
 
     def once():
         started = thread_time()
-        pack = make_pack(seconds, io, processors, 2048, 1.0)
+        pack = packed(seconds, io, processors, 2048, 1.0)
         longest_first(np.array([seconds[pack == number].max() for number in range(pack.max() + 1)]), 5)
         return thread_time() - started
 

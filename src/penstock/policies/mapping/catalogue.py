@@ -1,0 +1,40 @@
+"""How a name becomes a mapping policy: what every catalogue does, and parameters in parentheses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.policies.catalogue import Catalogue
+from penstock.policies.mapping.policy import MappingPolicy, mapping
+from penstock.policies.parameters import split_settings
+
+OURS = {
+    "make-pack": "make_pack",
+    "first-fit": "first_fit",
+    "backfill": "backfill",
+}
+NAMES = tuple(OURS)
+
+
+def find(asked: str | MappingPolicy | Callable[..., Any]) -> MappingPolicy:
+    """The policy for a name, `name(parameter=value)`, `file.py`, `file.py:function`, or a function itself.
+
+    >>> find("first-fit").rule
+    'Packs by processors only: make-pack with S = infinity.'
+    >>> find("make-pack(sensitivity=2)").settings
+    {'sensitivity': 2.0}
+    """
+    if not isinstance(asked, str):
+        return _catalogue.find(asked)
+    name, settings = split_settings(asked.strip())
+    return _catalogue.named(name).with_settings(settings)
+
+
+def from_function(function: Callable[..., Any]) -> MappingPolicy:
+    """A policy of a user's function `(view)`."""
+    return mapping(getattr(function, "__name__", "own").replace("_", "-"))(function)
+
+
+_catalogue = Catalogue("mapping", OURS, MappingPolicy, from_function, "view")
+policies = _catalogue.policies
