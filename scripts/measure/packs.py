@@ -11,18 +11,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import fmean, geometric_mean
-from unittest.mock import patch
 
 import numpy as np
 
 from penstock import Scenario, generate, load, pack
-from penstock.policies.mapping.backfill import Backfill
+from penstock.policies.mapping.backfill import DEFAULT_SENSITIVITY, Backfill
 from penstock.policies.sharing.exclusive import ranked
 from penstock.report.packs.plot import packing_figure
 from penstock.report.parts.theme import COLOURS, INK, theme
 from penstock.report.plots import save_figure
 from penstock.studies.packs import Packing
-from penstock.studies.packs import execution as module
 
 ALPHAS = (0.5, 0.75, *map(float, range(1, 11)))
 SEEDS = range(100, 110)  # not those on which the rule of backfilling was chosen, 0 to 9
@@ -99,14 +97,14 @@ def rules() -> Iterator[tuple[str, Run]]:
     for name, key in QUEUES.items():
         for kind in (NoPromise, Backfill, *([Closed] if name in ("T", "T + Q·T/P + V") else [])):
 
-            def made(seconds, io, processors, room, nodes, sensitivity, kind=kind, key=key):  # type: ignore[no-untyped-def]
-                rule = kind(seconds, io, processors, room, nodes, sensitivity)
-                rule.queue = ranked(-key(seconds, processors * seconds / room, io))
-                return rule
+            def rule(view, kind=kind, key=key):  # type: ignore[no-untyped-def]
+                ours = kind(view, DEFAULT_SENSITIVITY)
+                weight = key(view.seconds, view.processors * view.seconds / view.room, view.io)
+                ours.queue = view.waiting[ranked(-weight[view.waiting])]
+                return ours.start(view.open, view.now)
 
-            def run(scenario: Scenario, nodes: int, made=made) -> Packing:  # type: ignore[no-untyped-def]
-                with patch.object(module, "Backfill", made):
-                    return pack(scenario, backfill=True, io_nodes=nodes)
+            def run(scenario: Scenario, nodes: int, rule=rule) -> Packing:  # type: ignore[no-untyped-def]
+                return pack(scenario, mapping=rule, io_nodes=nodes)
 
             yield f"{name}, {kind.__name__}", run
 

@@ -7,6 +7,7 @@ import pytest
 from cli.test_contract import NUMBER, PERHAPS, check, parsed
 from penstock import pack
 from penstock.model import load
+from penstock.policies.mapping import NAMES
 from penstock.report.packs.plot import packing_figure, slots
 from penstock.studies.packs import PackedJob
 
@@ -38,13 +39,23 @@ PACKING = {
     "bound": NUMBER,
     "max_stretch": NUMBER,
     "mean_stretch": NUMBER,
+    "begin": NUMBER,
+    "mean_wait": NUMBER,
+    "max_wait": NUMBER,
+    "node_hours_lost": NUMBER,
+    "node_hours_used": NUMBER,
+    "lost_share": NUMBER,
+    "worst": str,
+    "mean_yield": NUMBER,
+    "p95_stretch": NUMBER,
+    "unfinished": int,
     "seconds": NUMBER,
     "jobs": list,
 }
 PACK = {"jobs": list, "io_node": int, "start": NUMBER, "end": NUMBER, "max_stretch": NUMBER}
 PACK |= {"processors": int, "load": NUMBER}
 JOB = {"name": str, "io_node": int, "pack": (int, type(None)), "nodes": int}
-JOB |= {"start": NUMBER, "end": NUMBER, "stretch": NUMBER}
+JOB |= {"start": NUMBER, "end": NUMBER, "stretch": NUMBER, "release": NUMBER, "wait": NUMBER}
 
 
 @pytest.fixture
@@ -118,18 +129,62 @@ def test_compare(penstock, night):
         check_packing(each | {"sensitivity": 1})
 
 
-@pytest.mark.parametrize("more", [[], ["--backfill"], ["--compare"]])
-def test_ignored_releases_are_said(penstock, night, folder, more):
+@pytest.fixture
+def later(folder):
     (folder / "later.yaml").write_text(NIGHT.replace("{name: c,", "{name: c, release: 5,"))
-    plain, later = (penstock("pack", name, *more).out.splitlines() for name in ("night.yaml", "later.yaml"))
-    said = "Release times are ignored (1 of 5 jobs has one): every job is there from the start."
-    assert later == [*plain, said]
-    records = [parsed(penstock("pack", name, "--json", *more)) for name in ("night.yaml", "later.yaml")]
-    for record in records:
-        for each in record.get("packings", [record]):
-            each["seconds"] = 0
-        record.pop("scenario", None)
-    assert records[0] == records[1]
+    return load(folder / "later.yaml")
+
+
+@pytest.mark.parametrize("more", [[], ["--backfill"], ["--mapping", "easy"]])
+def test_waits_are_said_where_jobs_come_and_go(penstock, night, later, more):
+    assert "in the queue" not in penstock("pack", "night.yaml", *more).out
+    packing = pack(later, mapping={0: None, 1: "backfill", 2: "easy"}[len(more)])
+    longest = max(packing.jobs, key=lambda job: job.wait)
+    said = f"in the queue on average, {packing.max_wait:g} s at most ({longest.name})."
+    assert said in penstock("pack", "later.yaml", *more).out
+    record = parsed(penstock("pack", "later.yaml", "--json", *more))
+    assert record["jobs"][2]["release"] == 5 <= record["jobs"][2]["start"]
+    assert record["max_wait"] == max(job["wait"] for job in record["jobs"]) == packing.max_wait
+
+
+def test_compare_shows_waits_where_jobs_come_and_go(penstock, night, later):
+    assert "wait" not in penstock("pack", "night.yaml", "--compare").out
+    assert penstock("pack", "later.yaml", "--compare").out.count("wait") == 2  # mean and max
+
+
+@pytest.mark.parametrize("name", ["make-pack", "first-fit", "backfill", "easy", "easy(factor=3)"])
+def test_a_mapping_by_name(penstock, night, name):
+    record = parsed(penstock("pack", "night.yaml", "--json", "--mapping", name))
+    shown = {"make-pack": 1, "first-fit": "inf", "backfill": 1.5}.get(name)
+    assert (record["mapping"], record["sensitivity"]) == (name, shown)
+    assert record | {"seconds": 0} == json.loads(json.dumps(pack(night, mapping=name).to_dict())) | {"seconds": 0}
+    out = penstock("pack", "night.yaml", "--mapping", name).out
+    assert ("packs, " in out) == (name in ("make-pack", "first-fit")) and "list-fifo, on 2 I/O nodes" in out
+
+
+def test_first_fit_is_make_pack_without_a_limit(penstock, night):
+    same = [["--mapping", "first-fit"], ["--sensitivity", "inf"], ["--mapping", "make-pack(sensitivity=inf)"]]
+    records = [parsed(penstock("pack", "night.yaml", "--json", *options)) for options in same]
+    assert len({json.dumps(record["packs"]) for record in records}) == 1
+    assert {record["sensitivity"] for record in records} == {"inf"}
+
+
+def test_a_mapping_from_a_file(penstock, night, folder):
+    (folder / "my_mapping.py").write_text("def one(view):\n    print('asked')\n    return [(view.waiting[0], 0)]\n")
+    outcome = penstock("pack", "night.yaml", "--json", "--mapping", "my_mapping.py:one")
+    # It is asked while jobs wait, and starts one at a time; what it prints does not spoil the result.
+    record = json.loads(outcome.out)
+    assert outcome.err == "asked\n" * 5
+    starts, ends = zip(*sorted((job["start"], job["end"]) for job in record["jobs"]), strict=True)
+    assert record["mapping"] == "one" and starts[1:] == ends[:-1]
+
+
+def test_mappings_are_listed(penstock):
+    known = [each for each in parsed(penstock("policies", "--json")) if each["decision"] == "mapping"]
+    assert [each["name"] for each in known] == list(NAMES)
+    assert all(each.keys() == {"decision", "name", "rule", "source", "parameters"} for each in known)
+    assert {each["name"]: each["parameters"] for each in known}["easy"] == {"factor": 2}
+    assert all(name in penstock("policies").out for name in NAMES)
 
 
 def test_noise_is_drawn_anew(penstock, night):
@@ -191,6 +246,11 @@ REFUSED = [
     (["--plot", "night.txt"], "night.txt ends in .txt; a plot is saved as .png, .svg or .pdf"),
     (["--compare", "--backfill"], "--compare runs every mapping; leave --sensitivity, --backfill and --plot out with"),
     (["--compare", "--plot", "night.svg"], "--compare runs every mapping"),
+    (["--compare", "--mapping", "easy"], "--compare runs every mapping"),
+    (["--backfill", "--mapping", "easy"], "--backfill is short for --mapping backfill; leave one of the two out"),
+    (["--mapping", "eazy"], "no mapping policy named 'eazy'. Did you mean 'easy'?"),
+    (["--mapping", "easy", "--sensitivity", "1"], "mapping 'easy' has no sensitivity; leave it out, or choose another"),
+    (["--mapping", "none.py"], "none.py: there is no such file to take a mapping policy from"),
 ]
 
 

@@ -23,7 +23,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 OWN_POLICY = "guide/own-policy.md"
 # Their commands need the files they make, or several terminals: test_own_policy_page.py, test_live_page.py.
-FOLLOWED_ELSEWHERE = (OWN_POLICY, "guide/own-allocation.md", "guide/live.md")
+FOLLOWED_ELSEWHERE = (OWN_POLICY, "guide/own-allocation.md", "guide/own-mapping.md", "guide/live.md")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (?:\.venv/bin/)?penstock(.*)$", re.MULTILINE)
 SMALLEST_PICTURE, LARGEST_PICTURE = 1_000, 150_000

@@ -14,6 +14,7 @@ class Machine:
         self.seconds, self.io = np.array(seconds, float), np.array(io, float)
         self.processors = np.array(processors, np.int64)
         self.release = np.zeros(count) if release is None else np.array(release, float)
+        self.walltime = np.full(count, np.inf)
         self.node = np.full(count, -1)
         self.start, self.end = np.full((2, count), np.nan)
         self.memory = {}
@@ -28,7 +29,7 @@ class Machine:
         known = int((self.release <= now).sum())  # jobs are listed by release
         columns = {
             name: getattr(self, name)[:known].copy()
-            for name in ("release", "seconds", "io", "processors", "node", "start", "end")
+            for name in ("release", "seconds", "io", "processors", "walltime", "node", "start", "end")
         }
         arrival = np.unique(self.release[:known], return_inverse=True)[1]
         more = known < self.release.size

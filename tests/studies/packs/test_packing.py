@@ -154,11 +154,6 @@ def scenario(**changes):
     return Scenario.from_document({**document, **changes})
 
 
-def test_release_times_are_ignored():
-    jobs = [{"name": "a", "nodes": 2, "release": 50, "phases": [{"compute": 1}, {"write": 1}]}]
-    assert pack(scenario(applications=jobs)).makespan == 2
-
-
 def test_caps():
     jobs = [{"name": "a", "nodes": 2, "bandwidth": 0.25, "phases": [{"compute": 1}, {"write": 1}]}]
     assert pack(scenario(applications=jobs)).makespan == 5

@@ -8,8 +8,10 @@ from pydantic import BeforeValidator
 
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
+from penstock.errors import InvalidOption
 from penstock.model.record import Count, Name, Record
 from penstock.model.units import Refusal, shown
+from penstock.policies.mapping import find as find_mapping
 from penstock.policies.sharing import find
 from penstock.studies.packs import pack
 
@@ -18,6 +20,10 @@ METRICS = (
     Metric("mean_pack_max_stretch", best=-1, main=True),
     Metric("max_stretch", best=-1, main=True),
     Metric("mean_stretch", best=-1, main=True),
+    Metric("mean_wait", best=-1),
+    Metric("max_wait", best=-1),
+    Metric("node_hours_lost", best=-1),
+    Metric("lost_share", best=-1),
     Metric("exec", best=1),
     Metric("delay", best=-1),
     Metric("idle", best=-1),
@@ -26,7 +32,7 @@ METRICS = (
     Metric("makespan_alone"),
 )
 COUNT = Metric("packs")
-LISTS = ("start", "end", "stretch")
+LISTS = ("start", "end", "stretch", "wait")
 
 
 def _sensitivity(value: object) -> object:
@@ -47,6 +53,7 @@ class PackOptions(Record):
     io_nodes: Count | None = None
     sharing: Name = "list-fifo"
     backfill: Flag = False
+    mapping: Name | None = None
 
 
 def run(case: Case, options: PackOptions) -> Values:
@@ -57,14 +64,19 @@ def run(case: Case, options: PackOptions) -> Values:
         io_nodes=options.io_nodes,
         sharing=options.sharing,
         backfill=options.backfill,
+        mapping=options.mapping,
     )
     lists = {name: [getattr(job, name) for job in found.jobs] for name in LISTS}
     return {**values_of(found, METRICS), "packs": float(len(found.packs)), **lists}
 
 
 def check(options: PackOptions) -> None:
-    """Refuse an unknown policy."""
+    """Refuse an unknown policy, and two mappings at once."""
     find(options.sharing)
+    if options.mapping is not None:
+        find_mapping(options.mapping)
+        if options.backfill:
+            raise InvalidOption("backfill is short for a mapping of that name; leave one of the two out")
 
 
 TASK = Task("pack", PackOptions, (*METRICS, COUNT), LISTS, run, check)

@@ -12,7 +12,6 @@ from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed, Sh
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from penstock.model import Scenario
     from penstock.studies.packs import Packing
 
 Sensitivity = Annotated[
@@ -78,12 +77,12 @@ def pack(
             chosen = "backfill" if backfill else mapping
             packing = run(found, sensitivity, io_nodes=io_nodes, sharing=sharing, mapping=chosen, progress=progress)
     if compare:
-        _show_all(packings, found, scenario, json)
+        _show_all(packings, scenario, json)
     else:
-        _show(packing, found, json, plot)
+        _show(packing, json, plot)
 
 
-def _show(packing: Packing, scenario: Scenario, json: bool, plot: Path | None) -> None:
+def _show(packing: Packing, json: bool, plot: Path | None) -> None:
     from penstock.cli.parts.output import draw, print_json, print_packing  # noqa: PLC0415
 
     if plot:
@@ -93,14 +92,14 @@ def _show(packing: Packing, scenario: Scenario, json: bool, plot: Path | None) -
     if json:
         print_json(packing)
     else:
-        print_packing(packing, scenario, plot)
+        print_packing(packing, plot)
 
 
-def _show_all(packings: abc.Mapping[str, Packing], scenario: Scenario, file: Path, json: bool) -> None:
+def _show_all(packings: abc.Mapping[str, Packing], file: Path, json: bool) -> None:
     from penstock.cli.parts.output import print_json, print_packings  # noqa: PLC0415
 
     if json:
         runs = [packing.to_dict() | {"mapping": name} for name, packing in packings.items()]
         print_json({"scenario": str(file), "packings": runs})
     else:
-        print_packings(packings, scenario)
+        print_packings(packings)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from penstock.campaign.recommendation import Recommendation
     from penstock.metrics.result import Result
-    from penstock.model import Scenario
     from penstock.report.parts.fitting_table import FittingTable
     from penstock.studies.optimum import Optimum
     from penstock.studies.packs import Packing
@@ -105,16 +104,16 @@ def print_optimum(best: Optimum, *written: Path | None) -> None:
     say([], *written)
 
 
-def print_packing(packing: Packing, scenario: Scenario, *written: Path | None) -> None:
+def print_packing(packing: Packing, *written: Path | None) -> None:
     """One packing as a table, what it says in words, and the files that came with it."""
     words = report.packs.table
-    say([words.packing_table(packing), *words.packing_lines(packing), *words.release_lines(scenario)], *written)
+    say([words.packing_table(packing), *words.packing_lines(packing)], *written)
 
 
-def print_packings(packings: Mapping[str, Packing], scenario: Scenario) -> None:
-    """Packings of `scenario` side by side, and which was best at what."""
+def print_packings(packings: Mapping[str, Packing]) -> None:
+    """Packings side by side, and which was best at what."""
     words = report.packs.table
-    say([words.packings_table(packings), *words.packings_lines(packings), *words.release_lines(scenario)])
+    say([words.packings_table(packings), *words.packings_lines(packings)])
 
 
 def print_allotment(

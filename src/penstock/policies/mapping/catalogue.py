@@ -13,6 +13,7 @@ OURS = {
     "make-pack": "make_pack",
     "first-fit": "first_fit",
     "backfill": "backfill",
+    "easy": "easy",
 }
 NAMES = tuple(OURS)
 

@@ -59,6 +59,8 @@ class MappingPolicy:
             raise raised(who, self.plain, error) from error
         starts = _pairs(who, given, view)
         _check_room(who, starts, view, names)
+        if self.packs:
+            _check_empty(who, starts, view)
         return starts
 
 
@@ -82,19 +84,25 @@ def _pairs(who: str, given: Any, view: View) -> Starts:
 
 
 def _check_room(who: str, starts: Starts, view: View, names: Sequence[str]) -> None:
-    """Refuse a job on an I/O node that is not asked about, or that has not enough processors left for it."""
-    free, asked = view.free.copy(), set(view.open.tolist())
+    """Refuse a job on an I/O node that is not there, or that has not enough processors left for it."""
+    free = view.free.copy()
     for row, node in starts:
         name = names[view.job[row]]
-        if node not in asked:
-            known = ", ".join(map(str, sorted(asked)[:10])) + (" …" if len(asked) > 10 else "")
-            raise PolicyError(f"{who} started {name!r} on I/O node {node}; view.open has {known}")
+        if not 0 <= node < free.size:
+            raise PolicyError(f"{who} started {name!r} on I/O node {node}; they are 0 to {free.size - 1}")
         if view.processors[row] > free[node]:
             raise PolicyError(
                 f"{who} started {name!r}, which needs {view.processors[row]:,} processors, "
                 f"on I/O node {node}, which has {free[node]:,} left"
             )
         free[node] -= view.processors[row]
+
+
+def _check_empty(who: str, starts: Starts, view: View) -> None:
+    """Refuse a pack beside another."""
+    for _, node in starts:
+        if view.free[node] < view.room:
+            raise PolicyError(f"{who} started a pack on I/O node {node}, where jobs run; a pack has a node for itself")
 
 
 def mapping(

@@ -45,7 +45,7 @@ def packing_figure(packing: Packing) -> Figure:
             if len(packing.jobs) <= _NAMED_JOBS:
                 _name_jobs(axes, packing, node, top, 0.14 / _height(shown))
         rows[0].set_title(_title(packing))
-        time_axis(rows[-1], 0.0, packing.makespan)
+        time_axis(rows[-1], packing.begin, packing.makespan)
         _legend(figure, list(rows), packing, top)
         return figure
 
@@ -108,7 +108,7 @@ def _draw_node(axes: Axes, packing: Packing, node: int, top: float) -> None:
         if pack.io_node == node:
             outline = [_box(pack.start, pack.end, 0, packing.processors)]
             axes.add_collection(PolyCollection(outline, facecolors="none", edgecolors=[INK], linewidths=1.2))
-    axes.set_xlim(0, packing.makespan * 1.005)
+    axes.set_xlim(packing.begin, packing.makespan + 0.005 * (packing.makespan - packing.begin))
     axes.set_ylim(0, packing.processors * 1.02)
     axes.set_ylabel(f"I/O node {node}\nprocessors")
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
@@ -130,7 +130,7 @@ def _name_jobs(axes: Axes, packing: Packing, node: int, top: float, lowest: floa
     for job, held in slots(jobs, packing.processors):
         low, high = max(held, key=lambda stretch: stretch[1] - stretch[0])
         until = _waiting_from(job)
-        readable = (until - job.start) / packing.makespan > 0.012 * len(label(job.name))
+        readable = (until - job.start) / (packing.makespan - packing.begin) > 0.012 * len(label(job.name))
         if readable and high - low >= lowest * packing.processors:
             axes.annotate(
                 label(job.name),
@@ -148,7 +148,7 @@ def _height(rows: int) -> float:
 
 
 def _title(packing: Packing) -> str:
-    outcome = f"ends after {duration(packing.makespan)}, max stretch {fixed(packing.max_stretch, 2)}"
+    outcome = f"ends after {duration(packing.makespan - packing.begin)}, max stretch {fixed(packing.max_stretch, 2)}"
     return f"{label(packing_words(packing), 90)}\n{outcome}"
 
 

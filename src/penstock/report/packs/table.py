@@ -12,7 +12,6 @@ from penstock.report.parts.quantities import duration, fixed, percent, time_scal
 from penstock.report.parts.titled_table import titled_table
 
 if TYPE_CHECKING:
-    from penstock.model import Scenario
     from penstock.studies.packs import Packing
 
 _SHOWN_NAMES = 6
@@ -28,7 +27,9 @@ def packings_table(packings: Mapping[str, Packing]) -> Table:
     rows = list(packings.values())
     table = titled_table(f"{rows[0].sharing}, on {_machine(rows[0])}")
     table.add_column("mapping")
-    for heading in ("packs", "makespan", "max\nstretch", "mean\nstretch", "exec", "delay", "idle"):
+    waiting = any(map(_comes_and_goes, rows))
+    waits = ("mean\nwait", "max\nwait") if waiting else ()
+    for heading in ("packs", "makespan", *waits, "max\nstretch", "mean\nstretch", "exec", "delay", "idle"):
         table.add_column(heading, justify="right", no_wrap=True)
     times = time_scale(max(packing.makespan for packing in rows))
     for name, packing in packings.items():
@@ -36,6 +37,7 @@ def packings_table(packings: Mapping[str, Packing]) -> Table:
             name,
             str(len(packing.packs)) if packing.packs else "–",
             times.show(packing.makespan),
+            *(map(times.show, (packing.mean_wait, packing.max_wait)) if waiting else ()),
             fixed(packing.max_stretch, 2),
             fixed(packing.mean_stretch, 2),
             *map(percent, (packing.exec, packing.delay, packing.idle)),
@@ -45,8 +47,9 @@ def packings_table(packings: Mapping[str, Packing]) -> Table:
 
 def packing_lines(packing: Packing) -> list[str]:
     """The totals, and what they mean."""
-    above = packing.makespan / packing.bound - 1.0
-    end = f"All {len(packing.jobs)} jobs end after {duration(packing.makespan)}, "
+    length = packing.makespan - packing.begin
+    above = length / (packing.bound - packing.begin) - 1.0
+    end = f"All {len(packing.jobs)} jobs end after {duration(length)}, "
     end += f"{percent(above)} later than any schedule must" if above >= 5e-4 else "as early as any schedule could"
     stretch = f"A job takes {fixed(packing.mean_stretch, 2)} times its time alone on average, "
     stretch += f"{fixed(packing.max_stretch, 2)} times at worst"
@@ -56,6 +59,7 @@ def packing_lines(packing: Packing) -> list[str]:
         f"{end}. {stretch}.",
         f"Processor time: {percent(packing.exec)} at work, {percent(packing.delay)} waiting for I/O, "
         f"{percent(packing.idle)} without a job.",
+        *_wait_lines(packing),
     ]
 
 
@@ -69,13 +73,17 @@ def packings_lines(packings: Mapping[str, Packing]) -> list[str]:
     return [f"{soonest} ends first; {calmest} disturbs its jobs least and ends {percent(price)} later."]
 
 
-def release_lines(scenario: Scenario) -> list[str]:
-    """A word on release times, if there are any: packings leave them out."""
-    released = sum(application.release > 0.0 for application in scenario.applications)
-    if not released:
+def _wait_lines(packing: Packing) -> list[str]:
+    """How long jobs waited in the queue, where they come and go: if all are there at first, it is when they start."""
+    if not _comes_and_goes(packing):
         return []
-    jobs = f"{released:,} of {len(scenario.applications):,} jobs {'has' if released == 1 else 'have'} one"
-    return [f"Release times are ignored ({jobs}): every job is there from the start."]
+    longest = max(packing.jobs, key=lambda job: job.wait)
+    mean, most = duration(packing.mean_wait), duration(packing.max_wait)
+    return [f"A job waits {mean} in the queue on average, {most} at most ({longest.name})."]
+
+
+def _comes_and_goes(packing: Packing) -> bool:
+    return len({job.release for job in packing.jobs}) > 1
 
 
 def packing_words(packing: Packing) -> str:
@@ -124,13 +132,16 @@ def _packs(packing: Packing) -> Table:
 def _jobs(packing: Packing) -> Table:
     table = titled_table(packing_words(packing))
     table.add_column("job", overflow="fold")
-    for heading in ("I/O\nnode", "start", "end", "proces-\nsors", "I/O\nshare", "stretch"):
+    waiting = _comes_and_goes(packing)
+    times_of = ("wait", "start", "end") if waiting else ("start", "end")
+    for heading in ("I/O\nnode", *times_of, "proces-\nsors", "I/O\nshare", "stretch"):
         table.add_column(heading, justify="right", no_wrap=True)
     times = time_scale(packing.makespan)
     for job in sorted(packing.jobs, key=lambda job: (job.io_node, job.start)):
         table.add_row(
             Text(job.name),
             str(job.io_node),
+            *((times.show(job.wait),) if waiting else ()),
             times.show(job.start),
             times.show(job.end),
             f"{job.nodes:,}",

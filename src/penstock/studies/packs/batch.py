@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +24,12 @@ class Batch:
         self.study = Study(_on_one_node(scenario, machine))
         self.names = tuple(application.name for application in scenario.applications)
         self.processors = np.array([application.nodes for application in scenario.applications], dtype=np.int64)
-        self.release: Floats = np.zeros(len(self.names))  # all are there from the start
+        release = np.array([application.release for application in scenario.applications])
+        # Times count from the first release: what is the same instant must not depend on the calendar.
+        self.begin = float(release.min())
+        self.release: Floats = release - self.begin
+        limits = [application.walltime for application in scenario.applications]
+        self.walltime: Floats = np.array([math.inf if limit is None else limit for limit in limits])
         rate = machine.bandwidth
         self.io: Floats = np.array([tally(each.phases, rate, rate).transfer for each in scenario.applications])
 
@@ -44,11 +50,27 @@ class Batch:
 
     @property
     def bound(self) -> float:
-        """No schedule ends earlier: the longest job, all processor time, all I/O time."""
+        """No schedule ends earlier, counted from the first release.
+
+        Every job takes its time from its release on; and of all jobs that come at a time or later, all processor time
+        and all I/O time is still to come then.
+        """
         real = self.study.program
         computing = float(self.processors @ self.real_seconds) / self.machine.nodes
         moving = float(real.volume.sum()) / real.capacity
-        return max(float(self.real_seconds.max()), max(computing, moving) / self.machine.count)
+        all_together = max(computing, moving) / self.machine.count
+        return max(float((self.release + self.real_seconds).max()), all_together, self._bound_of_later_ones)
+
+    @property
+    def _bound_of_later_ones(self) -> float:
+        real, order = self.study.program, np.argsort(-self.release, kind="stable")
+        owner = np.repeat(np.arange(order.size), np.diff(real.first))
+        moving = np.cumsum(np.bincount(owner, real.volume, order.size)[order]) / real.capacity
+        computing = np.cumsum((self.processors * self.real_seconds)[order]) / self.machine.nodes
+        after = self.release[order]
+        later = after > 0.0
+        ends: Floats = after + np.maximum(computing, moving) / self.machine.count
+        return float(ends[later].max(initial=0.0))
 
 
 def _machine(scenario: Scenario, io_nodes: int | None) -> IoNodes:
@@ -76,8 +98,8 @@ def _machine(scenario: Scenario, io_nodes: int | None) -> IoNodes:
 
 
 def _on_one_node(scenario: Scenario, machine: IoNodes) -> Scenario:
-    """The same jobs, all there from the start, on a platform that is one I/O node."""
+    """The same jobs on a platform that is one I/O node; when they come is up to a queue, and nobody is cut off."""
     platform = scenario.platform.model_copy(update={"bandwidth": machine.bandwidth, "io_nodes": None})
-    anywhere = {"release": 0.0, "io_node": None}
+    anywhere = {"release": 0.0, "io_node": None, "walltime": None}
     jobs = tuple(application.model_copy(update=anywhere) for application in scenario.applications)
     return scenario.model_copy(update={"platform": platform, "applications": jobs})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -47,7 +46,7 @@ class _Run:
 
     def __init__(self, queue: Queue, nodes: IoNodesAtWork, report: Progress) -> None:
         self.queue, self.nodes, self.report = queue, nodes, report
-        self.ends: list[tuple[float, int]] = []  # a heap: when something ends, on which I/O node
+        self.ends: dict[int, float] = {}  # when something ends next, by I/O node
         self.unknown: set[int] = set()  # I/O nodes that run jobs, of which none ends before the next release
         self.now, self.over = 0.0, 0
 
@@ -64,20 +63,26 @@ class _Run:
     def _next_instant(self) -> Sequence[int]:
         """Go to the next instant; which I/O nodes the mapping is asked about: one, or all if jobs come."""
         release = self.queue.next_release
-        if self.ends and self.ends[0][0] * (1.0 + SAME) < release:
+        if self._soonest() * (1.0 + SAME) < release:
             return [self._end()]
         if release == math.inf:
             return []
         # Ends come before releases.
-        while self.ends and self.ends[0][0] <= release * (1.0 + SAME):
+        while self._soonest() <= release * (1.0 + SAME):
             self._end()
         self.now = max(self.now, release)
         self.queue.let_in()
         return range(len(self.nodes.jobs))
 
+    def _soonest(self) -> float:
+        """When something ends next; infinity if nothing is known to."""
+        return min(self.ends.values(), default=math.inf)
+
     def _end(self) -> int:
-        """The next end; where it is."""
-        self.now, node = heapq.heappop(self.ends)
+        """The next end; where it is. Of several at one instant the lowest I/O node has the first turn."""
+        soonest = self._soonest() * (1.0 + SAME)
+        node = min(node for node, time in self.ends.items() if time <= soonest)
+        self.now = self.ends.pop(node)
         jobs, ends = self.nodes.take_ended(node, self.now)
         self.queue.ended(jobs, ends)
         if self.nodes.jobs[node]:
@@ -90,18 +95,21 @@ class _Run:
         """Start what the mapping wants, and see when something ends next."""
         for node, jobs in self._wanted(asked).items():
             self.nodes.start(node, sorted(jobs), self.now)
-            self.unknown.add(node)
+            # An end at this very instant stands: it has happened, and its turn comes.
+            if self.ends.get(node, math.inf) > self.now * (1.0 + SAME):
+                self.ends.pop(node, None)
+                self.unknown.add(node)
         for node in sorted(self.unknown):
             time = self.nodes.next_end(node, self.queue.next_release)
             if time < math.inf:
-                heapq.heappush(self.ends, (time, node))
+                self.ends[node] = time
                 self.unknown.remove(node)
 
     def _wanted(self, asked: Sequence[int]) -> dict[int, list[int]]:
-        """Which jobs start on which I/O node; packs start on those only that have nothing to do."""
+        """Which jobs start on which I/O node, if any wait; packs are asked about those that have nothing to do."""
         able = [node for node in asked if not (self.queue.policy.packs and self.nodes.jobs[node])]
         started: dict[int, list[int]] = {}
-        for job, node in self.queue.starts(able, self.now) if able else ():
+        for job, node in self.queue.starts(able, self.now) if able and self.queue.waiting else ():
             started.setdefault(node, []).append(job)
         return started
 

@@ -29,7 +29,7 @@ class IoNodesAtWork(ABC):
 
     @abstractmethod
     def start(self, node: int, jobs: Sequence[int], now: float) -> None:
-        """Start jobs, in the order of the scenario."""
+        """Start jobs, in the order of the scenario; what was said of the next end there no longer holds."""
 
     @abstractmethod
     def next_end(self, node: int, stop: float) -> float:
@@ -90,11 +90,18 @@ class JobByJob(IoNodesAtWork):
         if node not in self.executions:
             outlook = _outlook(self.program.volume.size)
             self.executions[node] = Execution(self.program, self.policy, outlook, self.foresight, held=True)
-        self.executions[node].admit(jobs, now)
+        execution = self.executions[node]
+        if execution.time > now:
+            # It was run ahead to its next end, because nobody knew that jobs would join before.
+            execution.go_back()
+            execution.next_end(now)
+        execution.admit(jobs, now)
         self.jobs[node] += jobs
 
     def next_end(self, node: int, stop: float) -> float:
         """When a job ends, if that is up to `stop`."""
+        if len(self.jobs) > 1:
+            self.executions[node].save()
         return self.executions[node].next_end(stop)
 
     def take_ended(self, node: int, now: float) -> tuple[list[int], Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.kernels.arrays import Floats
+from penstock.metrics.losses import Lives, Losses, losses_of
 from penstock.policies.mapping import MappingPolicy
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.packs.batch import Batch
@@ -18,12 +19,14 @@ def measured(
     """The packing that came of it."""
     machine, real = batch.machine, batch.real_seconds
     stretch = (placed.end - placed.start) / real
-    makespan = float(placed.end.max())
-    whole = machine.count * machine.nodes * makespan
+    wait = placed.start - batch.release
+    length = float(placed.end.max())
+    whole = machine.count * machine.nodes * length
     busy = float(batch.processors @ real) / whole
     delay = float(batch.processors @ np.maximum(0.0, placed.end - placed.start - real)) / whole
     packs = tuple(_one_pack(batch, placed, stretch, number) for number in range(placed.pack.max() + 1))
     return Packing(
+        **vars(_losses(batch, placed, stretch)),
         mapping=mapping.label,
         sensitivity=sensitivity,
         io_nodes=machine.count,
@@ -31,11 +34,14 @@ def measured(
         sharing=policy.label,
         alpha=batch.alpha,
         packs=packs,
-        makespan=makespan,
-        bound=batch.bound,
+        begin=batch.begin,
+        makespan=batch.begin + length,
+        bound=batch.begin + batch.bound,
         mean_pack_max_stretch=float(np.mean([pack.max_stretch for pack in packs])) if packs else None,
         max_stretch=float(stretch.max()),
         mean_stretch=float(stretch.mean()),
+        mean_wait=float(wait.mean()),
+        max_wait=float(wait.max()),
         exec=busy,
         delay=delay,
         idle=max(0.0, 1.0 - busy - delay),
@@ -46,14 +52,23 @@ def measured(
                 io_node=int(placed.node[i]),
                 pack=int(placed.pack[i]) if packs else None,
                 nodes=int(batch.processors[i]),
-                start=float(placed.start[i]),
-                end=float(placed.end[i]),
+                start=batch.begin + float(placed.start[i]),
+                end=batch.begin + float(placed.end[i]),
                 stretch=float(stretch[i]),
                 io_share=float(batch.io[i] / batch.seconds[i]),
+                release=batch.begin + float(batch.release[i]),
+                wait=float(wait[i]),
             )
             for i, name in enumerate(batch.names)
         ),
     )
+
+
+def _losses(batch: Batch, placed: Placed, stretch: Floats) -> Losses:
+    """What was lost while jobs ran: waiting in the queue holds no nodes."""
+    nodes, there = batch.processors.astype(float), placed.end - placed.start
+    nobody = np.zeros(there.size, bool)
+    return losses_of(Lives(batch.names, nodes, there, batch.real_seconds, 1.0 / stretch, stretch, nobody))
 
 
 def _one_pack(batch: Batch, placed: Placed, stretch: Floats, number: int) -> Pack:
@@ -61,8 +76,8 @@ def _one_pack(batch: Batch, placed: Placed, stretch: Floats, number: int) -> Pac
     return Pack(
         jobs=tuple(batch.names[job] for job in jobs),
         io_node=int(placed.node[jobs[0]]),
-        start=float(placed.start[jobs[0]]),
-        end=float(placed.end[jobs].max()),
+        start=batch.begin + float(placed.start[jobs[0]]),
+        end=batch.begin + float(placed.end[jobs].max()),
         max_stretch=float(stretch[jobs].max()),
         processors=int(batch.processors[jobs].sum()),
         load=float(batch.io[jobs].sum() / batch.seconds[jobs].max()),

@@ -24,7 +24,8 @@ class Queue:
         self.job = np.argsort(arrival, kind="stable")
         self.row = np.argsort(self.job)  # of each job
         self.arrival, self.processors = arrival[self.job], batch.processors[self.job]
-        self.release, self.seconds, self.io = (each[self.job] for each in (batch.release, batch.seconds, batch.io))
+        announced = (batch.release, batch.seconds, batch.io, batch.walltime)
+        self.release, self.seconds, self.io, self.walltime = (each[self.job] for each in announced)
         self.node = np.full(self.job.size, -1)
         self.start, self.end = np.full((2, self.job.size), np.nan)
         self.free = np.full(batch.machine.count, self.room)

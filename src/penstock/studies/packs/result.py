@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from penstock.metrics.losses import Losses
+
 
 @dataclass(frozen=True)
 class Pack:
@@ -31,15 +33,20 @@ class PackedJob:
     end: float
     stretch: float
     io_share: float  # of its time alone, at the full rate of an I/O node
+    release: float = 0.0
+    wait: float = 0.0  # in the queue, from its release to its start
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {name: value for name, value in asdict(self).items() if name != "io_share"}
 
 
-@dataclass(frozen=True)
-class Packing:
-    """Jobs mapped to I/O nodes and run there. Shares are of the processor time until the last job ends."""
+@dataclass(frozen=True, kw_only=True)
+class Packing(Losses):
+    """Jobs mapped to I/O nodes and run there. What is lost counts from the start of each job, not from its release.
+
+    Shares are of the processor time from the first release to the end of the last job.
+    """
 
     mapping: str  # the policy, with the parameters that were set
     sensitivity: float | str | None  # as asked: a number, "inf" or "alpha"; None if the mapping has none
@@ -48,11 +55,14 @@ class Packing:
     sharing: str
     alpha: float  # I/O load of the jobs: processors per I/O node · I/O seconds / processor seconds
     packs: tuple[Pack, ...]  # none when backfilled
+    begin: float  # the first release
     makespan: float
     bound: float  # no schedule can end earlier
     mean_pack_max_stretch: float | None
     max_stretch: float
     mean_stretch: float
+    mean_wait: float  # in the queue
+    max_wait: float
     exec: float  # share of processor time in which jobs compute or transfer
     delay: float  # in which they wait for I/O
     idle: float  # in which no job has the processor
@@ -64,13 +74,14 @@ class Packing:
         """When the last pack would end if each were over with its longest job, run alone; None when backfilled."""
         if not self.packs:
             return None
-        longest = [0.0] * len(self.packs)
+        longest, there = [0.0] * len(self.packs), [0.0] * len(self.packs)
         for job in self.jobs:
             place = job.pack or 0
             longest[place] = max(longest[place], (job.end - job.start) / job.stretch)
+            there[place] = max(there[place], job.release)
         free = [0.0] * self.io_nodes
-        for pack, seconds in zip(self.packs, longest, strict=True):
-            free[pack.io_node] += seconds
+        for place, pack in sorted(enumerate(self.packs), key=lambda each: each[1].start):
+            free[pack.io_node] = max(free[pack.io_node], there[place]) + longest[place]
         return max(free)
 
     def to_dict(self) -> dict[str, Any]:
