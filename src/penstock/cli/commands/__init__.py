@@ -1,1 +1,1 @@
-"""Commands, one file each: options in, one call of a study, one report out. The list of all is `penstock.cli`."""
+"""Commands, one file each: options in, one call of a study, one report out. The list of all is `penstock.cli.table`."""
