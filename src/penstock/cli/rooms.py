@@ -89,7 +89,7 @@ class Room:
     """A package whose modules are imported when they are named.
 
     >>> Room("penstock.report").parts.quantities.duration(90.0)
-    '1.5 min'
+    '90 s'
     """
 
     def __init__(self, path: str) -> None:
