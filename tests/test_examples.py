@@ -18,7 +18,7 @@ RUN_KEYS = {
     "sharing", "end", "events", "seconds", "min_yield", "utilization", "efficiency", "makespan", "max_stretch",
     "mean_stretch", "pressure", "bound_min_yield", "applications",
 }  # fmt: skip
-APPLICATION_KEYS = {"name", "yield", "completion", "stretch", "compute_done", "transferred"}
+APPLICATION_KEYS = {"name", "yield", "completion", "stretch", "compute_done", "transferred", "cut"}
 
 
 def printed(*words: str) -> dict[str, object]:

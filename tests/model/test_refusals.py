@@ -40,7 +40,8 @@ ONE_KEY = "a phase has exactly one of the keys compute, read, write, repeat"
 FORM_OF_REPEAT = 'repeat takes a whole number ≥ 1 or "forever"'
 WRITE = "jobs.yaml:7: applications[0].phases[0].write"
 APPLICATION_KEYS = (
-    "name, nodes, bandwidth, read_bandwidth, write_bandwidth, release, progress, io_node, profile, phases"
+    "name, nodes, bandwidth, read_bandwidth, write_bandwidth, node_skew, release, walltime, progress, io_node, "
+    "profile, phases"
 )
 
 REPLACED = [

@@ -46,6 +46,13 @@ def run(sharing="fcfs", yields=(0.8, 0.9), names=("a", "b"), *, finished=False, 
         "bound_interval": bound,
         "distance_to_bound": 1 - min(yields) / bound if bound else None,
         "applications": applications,
+        "node_hours_lost": 1.5,
+        "node_hours_used": 20.0,
+        "lost_share": 0.075,
+        "worst": names[int(np.argmin(yields))],
+        "mean_yield": float(np.mean(yields)),
+        "p95_stretch": float(np.percentile([1 / y for y in yields], 95)) if finished else None,
+        "unfinished": 0 if finished else len(names),
         "timeline": None,
     }
     return Result(**(given | changes))
