@@ -17,6 +17,7 @@ _BUCKET = ("tests/client/test_bucket.py", "tests/client/test_shared.py")
 TARGETS: dict[str, tuple[str, ...]] = {
     "engine/link/losses.py": _ENGINE,
     "engine/rows.py": _ENGINE,
+    "policies/sharing/rules.py": _ORDERS,
     "policies/sharing/order.py": _ORDERS,
     "policies/sharing/exclusive.py": _ORDERS,
     "policies/sharing/turns.py": _ORDERS,
@@ -26,6 +27,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "live/core/losses.py": _CORE,
     "live/core/decide.py": _CORE,
     "client/member.py": _MEMBER,
+    "client/announcing.py": _MEMBER,
+    "client/pacing.py": _MEMBER,
     "client/bucket.py": _BUCKET,
 }
 
