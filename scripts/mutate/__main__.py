@@ -14,7 +14,7 @@ import pytest
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything imports Numba
 from scripts.mutate.mutants import Mutant, mutants
 from scripts.mutate.targets import PACKAGE, ROOT, TARGETS, groups
-from scripts.mutate.trial import PROFILE, Result, Trials, plain_kernels
+from scripts.mutate.trial import PROFILE, Result, Trials, register_profile
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     options = _options()
     os.chdir(ROOT)
     os.environ["HYPOTHESIS_PROFILE"] = PROFILE
-    plain_kernels()
+    register_profile()
     known = {module: mutants((PACKAGE / module).read_text(encoding="utf-8")) for module in options.modules}
     total = sum(map(len, known.values()))
     for tests, modules in groups(options.modules):

@@ -19,15 +19,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
 
-from penstock.kernels import compile as kernels
 from scripts.mutate.mutants import Mutant
 
-PROFILE = "mutate"  # of hypothesis: the same examples every time, and no search for a smaller one that fails
+PROFILE = "mutate"  # of hypothesis
 _MEMORY = 4 << 30  # bytes; a loop that no longer ends may fill a list
 _SLOWER = 10.0  # times that a mutant may take what the tests take without it, and a second
 
@@ -69,15 +67,10 @@ class Trials:
         return True
 
 
-def plain_kernels() -> None:
-    """The parts of arrays that kernels take, for kernels that are not compiled; and examples for mutants."""
-    vars(kernels).update(part=_slice, glance=_slice)
+def register_profile() -> None:
+    """The same examples every time, and when one fails, no search for a smaller one."""
     phases = (Phase.explicit, Phase.generate)
     settings.register_profile(PROFILE, max_examples=50, derandomize=True, deadline=None, database=None, phases=phases)
-
-
-def _slice(array: Any, start: int, count: int) -> Any:
-    return array[start : start + count]
 
 
 def _ran_changed(items: list[pytest.Item], path: Path, mutant: Mutant, functions: list[FunctionType]) -> Result:
