@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, MutableMapping
+from pathlib import Path
 
 # Of the site's penstock; of what a terminal can do; of how Python runs; of proxies; of an enclosing batch job.
 _PREFIXES = ("PENSTOCK", "PYTHON", "LC_", "SLURM_", "OMPI_", "PMI_", "PMIX_", "MPI_LOCALNRANKS", "NUMBA_", "XDG_")
@@ -46,3 +47,10 @@ def odd(names: Iterable[str]) -> list[str]:
 
 def _is_odd(name: str) -> bool:
     return name.startswith(_PREFIXES) or name in _NAMES or name.lower() in _NAMES
+
+
+def open_to_all(folder: Path) -> None:
+    """Let other users into a test's folder, and into those around it that pytest made; never into what is not ours."""
+    for each in (folder, *folder.parents):
+        if "pytest-of-" in str(each):
+            each.chmod(0o755)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from machine import odd
+from machine import odd, open_to_all
 
 SITE = {
     "PENSTOCK_ADDRESS": "unix:/run/penstock.sock",
@@ -44,5 +44,16 @@ def test_a_process_that_begins_on_an_odd_machine_goes_on_on_a_plain_one(tmp_path
     folder, *names = subprocess.run(
         [sys.executable, "-c", SHOW], env=env, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert folder == "/tmp"
+    assert folder == ("/tmp" if os.access("/tmp", os.W_OK) else str(deep))
     assert sorted(names) == ["LANG", "PATH", "PYTHONPATH", "TMPDIR"]
+
+
+def test_only_folders_of_pytest_are_opened_to_other_users(tmp_path: Path) -> None:
+    """The folder for all temporary files has a mode of its own, on which everybody relies."""
+    inner = tmp_path / "pytest-of-me" / "pytest-0" / "a0"
+    inner.mkdir(parents=True)
+    outside = next(each for each in tmp_path.parents if "pytest-of-" not in str(each))
+    before = outside.stat().st_mode
+    open_to_all(inner)
+    assert inner.stat().st_mode & 0o777 == 0o755
+    assert outside.stat().st_mode == before

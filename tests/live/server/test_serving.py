@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from machine import open_to_all
 from penstock.live.journal import replay
 from penstock.live.server.config import make_config
 from penstock.live.server.errors import CannotServe
@@ -314,10 +315,7 @@ def test_with_sync_rates_come_after_the_disk(server: Make) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 def test_over_the_unix_socket_nobody_speaks_for_another_user(server: Make) -> None:
     controller = server()
-    controller.folder.chmod(0o755)
-    for parent in controller.folder.parents:
-        if "pytest-of-" in str(parent):
-            parent.chmod(0o755)
+    open_to_all(controller.folder)
     controller.start()
     hook = controller.client(role="hook")
     hook.send(wire.Hook(1, "job_start", "77", "", 1000, 4))
