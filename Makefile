@@ -6,11 +6,15 @@ BIN := $(VENV)/bin
 # Tests run in that many processes.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+# make mutate MUTATE_ARGS="live/core/losses.py --seconds 300 --seed 7 --verbose"
+MUTATE_ARGS ?=
 # What `make soak` draws its examples from.
 SEED ?= 1
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export HYPOTHESIS_PROFILE ?= ci
+# A site's modules may have set these for another Python, and a user's pip may install elsewhere.
+unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
 
 # What each room of tests takes, and when `make test` began.
 COSTS := build/costs.jsonl
@@ -28,7 +32,7 @@ INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick soak began prepared lint style types contracts kernels tests costs docs bench bench-quick \
+.PHONY: help demo test quick soak mutate began prepared lint style types contracts kernels tests costs docs bench bench-quick \
 	system schemas lock clean
 
 help:  ## show this list
@@ -52,6 +56,9 @@ soak: $(TEST_READY)  ## what is too long for every change; before a release (SEE
 	@$(PYTEST) --soak -m "soak and timing" $(PYTEST_ARGS)
 	@echo "soak: five times as many random examples, seed $(SEED) …"
 	@HYPOTHESIS_PROFILE=soak $(PYTEST) --soak -n $(WORKERS) -m "hypothesis and not timing" --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+
+mutate: $(TEST_READY)  ## change rules a little, one place at a time; which changes does no test notice?
+	@$(BIN)/python -m scripts.mutate $(MUTATE_ARGS)
 
 began:
 	@mkdir -p build && date +%s >$(BEGAN) && rm -f $(COSTS)

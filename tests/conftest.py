@@ -17,6 +17,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from budget import Costs
+from machine import make_plain
+
+make_plain()
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -197,7 +197,7 @@ def buffer_documents(
 ) -> Document:
     """Applications that may move more than the file system takes. `joint`: with a limit for both directions, or not."""
     both = ("read_bandwidth", "write_bandwidth")
-    choices = {True: [("bandwidth",), ("bandwidth", *both)], False: [both]}
+    choices: dict[bool, list[tuple[str, ...]]] = {True: [("bandwidth",), ("bandwidth", *both)], False: [both]}
     limits = draw(st.sampled_from([*choices[True], *choices[False]] if joint is None else choices[joint]))
     document: Document = {"version": 1, "platform": {limit: draw(amounts(0.5, 4, exact)) for limit in limits}}
     document["applications"] = []

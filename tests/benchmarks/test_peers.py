@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.instance import write_instance
 from benchmarks.peers.build import RECIPES, build_peer, missing, run_peer
 
+Peer = Callable[[str], Path]
 
-def program(end=20.0, limit=2.0, begin=1.0):
+
+def program(end: float = 20.0, limit: float = 2.0, begin: float = 1.0) -> Program:
     """Three applications that overlap in pairs and in threes, one released late, one with a trailing compute."""
     return Program(
         names=("a", "b", "c"),
@@ -40,19 +43,19 @@ def program(end=20.0, limit=2.0, begin=1.0):
 class Slow:
     """One application of the plain computation below: a list of (kind, amount) steps and where it is in it."""
 
-    def __init__(self, given, i):
+    def __init__(self, given: Program, i: int) -> None:
         operations = range(given.first[i], given.first[i + 1])
         steps = [("wait", given.start[i] - given.begin)]
         for op in operations:
             steps += [("compute", given.work[op]), ("move", given.volume[op])]
         self.steps = [step for step in [*steps, ("compute", given.tail[i])] if step[1] > 0]
-        self.limit = given.limit[0]
-        self.progress = given.progress[i]
+        self.limit = float(given.limit[0])
+        self.progress = float(given.progress[i])
 
-    def speed(self, alpha):
+    def speed(self, alpha: float) -> float:
         return alpha * self.limit if self.steps[0][0] == "move" else 1.0
 
-    def advance(self, dt, alpha):
+    def advance(self, dt: float, alpha: float) -> None:
         kind, amount = self.steps[0]
         done = min(amount, dt * self.speed(alpha))
         self.progress += {"wait": 0.0, "compute": done, "move": done / self.limit}[kind]
@@ -61,7 +64,7 @@ class Slow:
             del self.steps[0]
 
 
-def slow_progress(given):
+def slow_progress(given: Program) -> list[float]:
     """Fair-share by the book: step from change to change, everyone's steps as plain lists."""
     now, applications = given.begin, [Slow(given, i) for i in range(len(given.start))]
     while now < given.end and (busy := [a for a in applications if a.steps]):
@@ -75,11 +78,11 @@ def slow_progress(given):
 
 
 @pytest.fixture(scope="session")
-def peer(tmp_path_factory):
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Peer:
     """A function that gives the binary of a peer, or skips."""
     target = tmp_path_factory.mktemp("peers")
 
-    def binary(name):
+    def binary(name: str) -> Path:
         if reason := missing(name):
             pytest.skip(f"{name}: {reason}")
         return build_peer(name, target)
@@ -89,7 +92,7 @@ def peer(tmp_path_factory):
 
 @pytest.mark.parametrize("end", [5.0, 9.3, 20.0, np.inf])
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_peer_agrees_with_the_plain_computation(peer, tmp_path, name, end):
+def test_a_peer_agrees_with_the_plain_computation(peer: Peer, tmp_path: Path, name: str, end: float) -> None:
     given = program(end)
     write_instance(given, tmp_path / "instance")
     run = run_peer(peer(name), tmp_path / "instance", repeats=2)
@@ -99,14 +102,14 @@ def test_a_peer_agrees_with_the_plain_computation(peer, tmp_path, name, end):
     assert run.seconds > 0
 
 
-def test_peers_count_the_same_events(peer, tmp_path):
+def test_peers_count_the_same_events(peer: Peer, tmp_path: Path) -> None:
     write_instance(program(), tmp_path / "instance")
     counts = {name: run_peer(peer(name), tmp_path / "instance").events for name in RECIPES}
     assert len(set(counts.values())) == 1, counts
 
 
 @pytest.mark.parametrize("name", ["fluid", "fluid-simd"])
-def test_the_loop_respects_caps(peer, tmp_path, name):
+def test_the_loop_respects_caps(peer: Peer, tmp_path: Path, name: str) -> None:
     given = program(limit=0.8)
     write_instance(given, tmp_path / "instance")
     run = run_peer(peer(name), tmp_path / "instance")
@@ -114,10 +117,10 @@ def test_the_loop_respects_caps(peer, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["fluid", "fluid-simd"])
-def test_the_loop_merges_what_happens_within_the_tolerance(peer, tmp_path, name):
+def test_the_loop_merges_what_happens_within_the_tolerance(peer: Peer, tmp_path: Path, name: str) -> None:
     """Two postings 1e-9 apart at 10 s are one instant; 1e-7 apart they are two."""
 
-    def events(gap):
+    def events(gap: float) -> int:
         pair = program()._replace(
             names=("a", "b"),
             start=np.array([1.0, 1.0]),
@@ -136,21 +139,21 @@ def test_the_loop_merges_what_happens_within_the_tolerance(peer, tmp_path, name)
     assert events(1e-7) == 4
 
 
-def test_simgrid_refuses_caps_it_cannot_express(peer, tmp_path):
+def test_simgrid_refuses_caps_it_cannot_express(peer: Peer, tmp_path: Path) -> None:
     write_instance(program(limit=0.8), tmp_path / "instance")
     with pytest.raises(RuntimeError, match="cap below the bandwidth"):
         run_peer(peer("simgrid"), tmp_path / "instance")
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_truncated_instance_is_refused(peer, tmp_path, name):
+def test_a_truncated_instance_is_refused(peer: Peer, tmp_path: Path, name: str) -> None:
     write_instance(program(), tmp_path / "instance")
     (tmp_path / "short").write_bytes((tmp_path / "instance").read_bytes()[:-8])
     with pytest.raises(RuntimeError, match="shorter than its header says"):
         run_peer(peer(name), tmp_path / "short")
 
 
-def test_the_instance_file_has_the_documented_layout(tmp_path):
+def test_the_instance_file_has_the_documented_layout(tmp_path: Path) -> None:
     given = program()
     write_instance(given, tmp_path / "instance")
     raw = (tmp_path / "instance").read_bytes()

@@ -9,6 +9,7 @@ from concurrent.futures import CancelledError
 from importlib import import_module
 from itertools import count
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -105,7 +106,7 @@ def test_closing_ends_all_work_and_units_are_drawn_as_needed(cluster, on, monkey
     campaign = small(workloads=[{"generate": "chains", "set": {"m": 2}, "seeds": "1-1000"}])
     work = (unit for unit in units(campaign, Keys(campaign), ()) if next(drawn) >= 0)
     place = executor(on)
-    outcomes = place.map(perform, work)
+    outcomes: Any = place.map(perform, work)  # a generator
     for _ in range(20):
         next(outcomes)
     outcomes.close()
@@ -178,7 +179,8 @@ def test_options_that_are_refused(monkeypatch):
 
 def test_waiting_is_said_aloud_after_a_while(capsys, monkeypatch):
     monkeypatch.setattr(elsewhere, "PATIENCE", 0.0)
-    place, shown = Dask("there"), []
+    place = Dask("there")
+    shown: list[Any] = []
     place.show = shown.append
     place._watch({})
     place._watch({})
@@ -198,7 +200,7 @@ class Pretended:
 
     def __init__(self, deadly):
         self.deadly = deadly
-        self.under_way = deque()
+        self.under_way: deque[Any] = deque()
         self.together = []  # the units that were under way at a time, whenever some were lost
 
     def nthreads(self):
@@ -240,7 +242,7 @@ def test_only_those_to_blame_are_given_up(monkeypatch):
     monkeypatch.setattr(far, "far_perform", units_sent)
     client = Pretended(deadly={5, 17})
     feeder = feeding.Feeder(client, perform, units(campaign, Keys(campaign), ()), lambda threads: None)
-    feeder._unit_seconds = 0.4
+    feeder._chunks._unit_seconds = 0.4
     outcomes = {unit.seed: outcome for unit, outcome in feeder.outcomes()}
     assert sorted(outcomes) == list(range(1, 41))
     assert {seed for seed, outcome in outcomes.items() if isinstance(outcome, LostUnit)} == {5, 17}

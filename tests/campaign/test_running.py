@@ -7,14 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from campaign.small import SMALL, small, with_compiled_policy, with_policy
 from penstock import generate, simulate
-from penstock.campaign import merging as merge
-from penstock.campaign import read_results, run_campaign, summarise
+from penstock.campaign import merge, read_results, run_campaign, summarise
 from penstock.campaign.chunks import AHEAD, Chunk, Chunks
 from penstock.campaign.perform import perform
 from penstock.campaign.store import MOST_PARTS, Store
@@ -150,12 +150,12 @@ def first_unit(campaign):
 
 def test_a_file_that_changes_under_way_gives_no_results(tmp_path):
     before = first_unit(with_compiled_policy(tmp_path))
-    _, good = perform(before)
+    good: Any = perform(before)[1]
     after = first_unit(with_compiled_policy(tmp_path, part=0.5))
     fair_share, changed = perform(before)
     assert (fair_share.error, changed.metrics) == (None, {})
     assert changed.error.startswith("a file that the plan names has changed since the campaign began")
-    _, fresh = perform(after)
+    fresh: Any = perform(after)[1]
     assert fresh.key != good.key == changed.key
     assert fresh.metrics["makespan"] > good.metrics["makespan"]
     (tmp_path / "part.py").unlink()

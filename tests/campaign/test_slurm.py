@@ -8,7 +8,9 @@ import sys
 import time
 from collections import Counter
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -29,7 +31,7 @@ MANY = [{"generate": "synthetic", "set": {"horizon": 300_000}, "seeds": "1-250"}
 def no_slurm():
     """Why Slurm cannot be brought up here, or None if it can."""
     for package in ("distributed", "dask_jobqueue", "cryptography"):
-        if elsewhere.find_spec(package) is None:
+        if find_spec(package) is None:
             return f"{package} is not installed"
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing:
@@ -71,7 +73,7 @@ def wait_for(condition, seconds=40):
 
 
 def place(folder, request="jobs=3,interface=lo"):
-    made = executor(f"slurm={request}")
+    made: Any = executor(f"slurm={request}")
     made.logs = folder / "logs"
     return made
 
@@ -80,7 +82,8 @@ def place(folder, request="jobs=3,interface=lo"):
 @pytest.mark.long
 def test_a_job_killed_in_the_middle_loses_nothing_and_repeats_nothing(tmp_path, queue):
     campaign = small(workloads=MANY, plans=[{"sharing": ["fair-share", "fcfs"]}])
-    folder, killed = tmp_path / "far", []
+    folder = tmp_path / "far"
+    killed: list[Any] = []
 
     def kill(report):
         if report.ran >= 100 and not killed:

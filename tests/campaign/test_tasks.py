@@ -2,12 +2,16 @@
 
 import gc
 import weakref
+from collections.abc import Callable
+from itertools import count
+from typing import Any
 
 import pytest
 
 from penstock import allocate, generate, optimum, pack, simulate
 from penstock.campaign.case import Case
 from penstock.campaign.tasks import TASKS, find_task
+from penstock.model import Scenario
 from penstock.studies.buffers import buffer
 from penstock.studies.sizing import size_buffer
 
@@ -15,7 +19,7 @@ CHAINS = generate("chains", seed=1, m=3, n_min=1, n_max=2)
 CHECKPOINTS = generate("checkpoints", seed=1)
 
 
-CASES = {
+CASES: dict[str, tuple[Scenario, dict[str, Any], Callable[[], Any]]] = {
     "simulate": (CHAINS, {"sharing": "fcfs"}, lambda: simulate(CHAINS, "fcfs")),
     "pack": (generate("packs", seed=2), {"sensitivity": "alpha"}, lambda: pack(generate("packs", seed=2), "alpha")),
     "allocate": (
@@ -35,7 +39,7 @@ def test_a_task_gives_the_numbers_of_its_command(name):
     task = find_task(name)
     chosen = task.options(**options)
     task.check(chosen)
-    values = task.run(Case(scenario, 5), chosen)
+    values: dict[str, Any] = dict(task.run(Case(scenario, 5), chosen))
     assert set(values) == {metric.name for metric in task.metrics} | set(task.lists) | {"seconds"}
     whole = expected()
     for metric in task.metrics:
@@ -48,9 +52,8 @@ def test_a_task_gives_the_numbers_of_its_command(name):
 
 
 def test_a_case_does_what_is_shared_once():
-    case, made = Case(CHAINS, 1), []
-    assert [case.once("a", lambda: made.append(1) or 7) for _ in range(3)] == [7, 7, 7]
-    assert made == [1]
+    case, made = Case(CHAINS, 1), count(7)
+    assert [case.once("a", lambda: next(made)) for _ in range(3)] == [7, 7, 7]
 
 
 @pytest.mark.parametrize("name", TASKS)

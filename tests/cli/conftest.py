@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,8 @@ def penstock(folder, monkeypatch, capsys) -> Run:
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main()
-        return Outcome(left.value.code, *capsys.readouterr())
+        code: Any = left.value.code
+        return Outcome(code, *capsys.readouterr())
 
     return run
 
@@ -67,7 +69,9 @@ def terminal(folder) -> Run:
 
     def run(*arguments: str, on: str, **changes: str) -> Outcome:
         ours, theirs = pty.openpty()
-        streams = {name: theirs if name in on.split() else subprocess.PIPE for name in ("stdout", "stderr")}
+        streams: dict[str, Any] = {
+            name: theirs if name in on.split() else subprocess.PIPE for name in ("stdout", "stderr")
+        }
         child = subprocess.Popen(
             command(*arguments),
             stdin=subprocess.DEVNULL,
@@ -83,7 +87,7 @@ def terminal(folder) -> Run:
 
 
 def _all_of(descriptor: int) -> str:
-    pieces = []
+    pieces: list[bytes] = []
     while True:
         try:
             piece = os.read(descriptor, 65536)

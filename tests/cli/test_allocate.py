@@ -4,6 +4,7 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,7 +167,7 @@ def test_measured_profiles_take_the_place_of_the_scenarios(penstock, site, folde
 
 
 def test_improve_starts_from_what_was_decided(penstock, site, monkeypatch):
-    asked = {}
+    asked: dict[str, Any] = {}
 
     def improve(scenario, start, *, sharing, seconds, objective, progress):
         progress(7, 1.25, 0.5)

@@ -8,6 +8,7 @@ import shlex
 import signal
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -253,7 +254,7 @@ def test_an_interrupt_keeps_what_was_found(small, monkeypatch, penstock, number,
     """Ctrl-C, or the end of a batch job: one sentence, and the same command continues."""
     import penstock.campaign.executor as executors  # noqa: PLC0415
 
-    performed = []
+    performed: list[Any] = []
 
     def interrupted(perform):
         def once(unit):
@@ -292,7 +293,7 @@ def test_the_campaigns_of_policy_research_run(name, folder):
     assert (report.failed, report.ran) == (0, report.runs)
 
 
-PLANS = {
+PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     "simulate": ("chains", {"sharing": "fcfs", "bounds": False}),
     "pack": ("packs", {"sensitivity": "alpha", "io_nodes": 2, "backfill": True}),
     "allocate": ("targets", {"allocation": "random", "knowledge": "class", "error": 0.1}),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ applications:
   - {name: long, phases: [{write: 40}]}
   - {name: short, phases: [{write: 2}]}
 """
-RECOMMENDATION = {
+RECOMMENDATION: dict[str, Any] = {
     "goal": str,
     "metric": str,
     "recommended": str,
@@ -53,7 +54,7 @@ RECOMMENDATION = {
     "seeds_measuring": list,
     "policies": list,
 }
-POLICY = {
+POLICY: dict[str, Any] = {
     "sharing": str,
     "mean": NUMBER,
     "low": NUMBER,

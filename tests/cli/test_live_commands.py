@@ -14,6 +14,7 @@ import threading
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ from penstock.client import config
 from penstock.client.config import parse_address
 from penstock.live import admin
 from penstock.wire import messages as wire
+from penstock.wire.messages import read_controller
 from penstock.wire.tokens import read_claims, read_token, secret_of
 from ports import free_port
 
@@ -204,9 +206,14 @@ def test_policy_is_switched_live(controller, operator):
 
 
 def test_a_policy_that_must_be_compiled_first_may_take_its_time(controller, monkeypatch):
-    limits = []
+    limits: list[Any] = []
     hear = admin.Line._next
-    monkeypatch.setattr(admin.Line, "_next", lambda line: limits.append(line._socket.gettimeout()) or hear(line))
+
+    def noting(line: admin.Line) -> Any:
+        limits.append(line._socket.gettimeout())
+        return hear(line)
+
+    monkeypatch.setattr(admin.Line, "_next", noting)
     with admin.Line(parse_address(controller.address)) as line:
         line.ask("policy")
         line.ask("policy", name="fair-share")
@@ -341,9 +348,13 @@ def test_a_server_of_another_kind(penstock, folder):
 
 
 def test_long_answers_come_in_pages(controller, operator, monkeypatch):
-    seen = []
-    read = admin.read_controller
-    monkeypatch.setattr(admin, "read_controller", lambda body: seen.append(read(body)) or seen[-1])
+    seen: list[Any] = []
+
+    def noting(body: bytes) -> Any:
+        seen.append(read_controller(body))
+        return seen[-1]
+
+    monkeypatch.setattr(admin, "read_controller", noting)
     names = [f"{number:04d}" + "x" * 250 for number in range(1100)]  # more than 256 KiB
 
     def tell(word: str) -> None:

@@ -2,6 +2,7 @@
 
 import io
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -10,7 +11,8 @@ from penstock.cli.parts.pace_bar import Bar
 
 
 def bar(rate, granted, moved=1_234_500_000):
-    made = Bar(SimpleNamespace(rate=rate, granted=granted), 12e9)
+    phase: Any = SimpleNamespace(rate=rate, granted=granted)
+    made = Bar(phase, 12e9)
     made.moved = moved
     return made
 

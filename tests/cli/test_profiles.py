@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,7 +106,8 @@ def test_the_plot_has_a_panel_per_class_with_its_members_and_its_function(measur
     classes = class_profiles(fit)
     figure = profiles_figure(fit)
     assert [axes.get_title(loc="left") for axes in figure.axes] == list(classes)
-    for axes, each in zip(figure.axes, classes.values(), strict=True):
+    drawn: list[Any] = figure.axes
+    for axes, each in zip(drawn, classes.values(), strict=True):
         curves = axes.collections[0].get_segments()
         assert [len(curve) for curve in curves] == [len(fit[name]) for name in each.members]
         bold = max(axes.lines, key=lambda line: (line.get_linewidth() < 4, line.get_linewidth()))

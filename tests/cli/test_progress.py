@@ -1,5 +1,7 @@
 """Progress: nothing at first, then a line now and then where there is no terminal."""
 
+import time
+
 import pytest
 
 from penstock.cli.parts import progress
@@ -7,7 +9,7 @@ from penstock.cli.parts import progress
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
     now = 0.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     with progress.ProgressLine() as shown:
         for now in (0.0, 29.0, 31.0, 32.0, 60.0, 61.5):
             shown.show("small", now / 100.0, f"{now:.0f} of 100 runs")

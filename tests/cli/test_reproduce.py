@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,8 @@ def test_for_readers_there_are_tables_and_what_the_paper_states(penstock):
 
 
 def made(summary):
-    return Reproduction(Experiment("P0.fig1", "", list, dict, str), 1.0, summary, Path("out"), "P0.fig1")
+    unused: Any = None
+    return Reproduction(Experiment("P0.fig1", "", unused, unused, unused), 1.0, summary, Path("out"), "P0.fig1")
 
 
 def shown(summary):

@@ -4,6 +4,7 @@ import inspect
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -55,7 +56,8 @@ def test_a_word_that_is_no_command(penstock):
 
 
 def options_of_run():
-    params = get_command(app).get_command(None, "run").params
+    commands: Any = get_command(app)
+    params = commands.get_command(None, "run").params
     return {option: each for each in params if each.param_type_name == "option" for option in each.opts}
 
 

@@ -115,7 +115,7 @@ class Controller:
         elif isinstance(word, wire.Register):
             say(connection, Registered(word.req, 1, word.member, {"": self.fallback}, 1.0))
         elif isinstance(word, Post) or (isinstance(word, Resync) and word.op is not None):
-            self._op = word.op.op if isinstance(word, Resync) else word.op  # type: ignore[union-attr]
+            self._op = word.op.op if isinstance(word, Resync) else word.op
             self.grant(connection, word.hb)
         elif isinstance(word, Beat):
             self.grant(connection, word.hb)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -43,7 +44,7 @@ class VirtualTime:
 
 def virtual(rate: float | None, **how: float | None) -> tuple[Bucket, VirtualTime]:
     clock = VirtualTime()
-    bucket = Bucket(rate, clock=clock, **how)  # type: ignore[arg-type]
+    bucket = Bucket(rate, clock=clock, **how)
 
     class VirtualGate(Gate):
         __slots__ = ()
@@ -202,11 +203,15 @@ def test_who_waits_is_served_in_order() -> None:
 
     bucket = Noting(0.0)
     threads = []
+
+    def waits(i: int) -> bool:
+        return len(bucket._waiters) > i
+
     for i in range(8):
         thread = threading.Thread(target=bucket.acquire, args=(1000 + i,))
         thread.start()
         threads.append(thread)
-        until(lambda i=i: len(bucket._waiters) > i)
+        until(partial(waits, i))
     bucket.set_rate(1e5)
     for thread in threads:
         thread.join(PATIENCE)
@@ -255,7 +260,12 @@ def sixteen_threads() -> tuple[float, list[int]]:
     bucket = Bucket(None)
     counts = [0] * 16
     started: list[float] = []
-    together = threading.Barrier(16, lambda: (started.append(boottime()), bucket.set_rate(50e6)))
+
+    def begin() -> None:
+        started.append(boottime())
+        bucket.set_rate(50e6)
+
+    together = threading.Barrier(16, begin)
 
     def move(i: int) -> None:
         together.wait()

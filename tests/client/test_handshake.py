@@ -19,6 +19,7 @@ from penstock.client import handshake, io_phase, process
 from penstock.client.config import from_environment
 from penstock.client.handshake import ByMunge, ByPeer, ByToken, ClientHandshake, NotLetIn, munge, read_token_file
 from penstock.client.member import MemberState
+from penstock.live.core.events import Identity
 from penstock.live.server import handshake as theirs
 from penstock.wire import messages as wire
 from penstock.wire.messages import Auth, Challenge, Error, Frames, Welcome
@@ -154,7 +155,7 @@ class TlsController:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
         self.rate = rate
-        self.identities: list[theirs.Identity] = []
+        self.identities: list[Identity] = []
         self.problems: list[str] = []
         self._listener = context.wrap_socket(socket.create_server(("localhost", 0)), server_side=True)
         self.port = self._listener.getsockname()[1]

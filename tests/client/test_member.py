@@ -123,7 +123,7 @@ def test_a_known_member_comes_back_with_nothing_open() -> None:
 
 def test_failed_dials_back_off_with_jitter_between_half_a_second_and_thirty() -> None:
     member = dialling()
-    pauses = [only(member.step(float(i), LinkDown()), Dial)[0].after for i in range(200)]  # type: ignore[union-attr]
+    pauses = [only(member.step(float(i), LinkDown()), Dial)[0].after for i in range(200)]
     assert all(0.5 <= pause <= 30.0 for pause in pauses)
     assert pauses[0] == 0.5
     assert max(pauses) > 20.0
@@ -138,8 +138,8 @@ def test_an_open_operation_keeps_its_rate_while_dialling_fails() -> None:
 
 
 def test_a_lost_link_is_dialled_again_soon_and_spread() -> None:
-    busy = {only(paced(seed=seed).step(11.0, LinkDown()), Dial)[0].after for seed in range(50)}  # type: ignore[union-attr]
-    calm = {only(idle(seed=seed).step(11.0, LinkDown()), Dial)[0].after for seed in range(50)}  # type: ignore[union-attr]
+    busy = {only(paced(seed=seed).step(11.0, LinkDown()), Dial)[0].after for seed in range(50)}
+    calm = {only(idle(seed=seed).step(11.0, LinkDown()), Dial)[0].after for seed in range(50)}
     assert all(0 <= pause <= 2 for pause in busy) and len(busy) > 40
     assert all(0 <= pause <= 10 for pause in calm) and max(calm) > 5
 
@@ -150,7 +150,7 @@ def test_a_lost_link_is_dialled_again_soon_and_spread() -> None:
 def test_what_a_controller_says_is_logged_as_one_plain_line() -> None:
     rude = "a\nb\x1b[2J" + "x" * 10_000
     (line,) = only(idle().step(12.5, Received(Error(0, "auth", rude, fatal=True))), LogLine)
-    assert "(auth: a b?[2Jxxx" in line.text and line.text.isprintable() and len(line.text) < 400  # type: ignore[union-attr]
+    assert "(auth: a b?[2Jxxx" in line.text and line.text.isprintable() and len(line.text) < 400
 
 
 @pytest.mark.parametrize("beat", [0.0, 1e-9, math.inf, math.nan])
@@ -166,7 +166,7 @@ def test_a_refusal_is_logged_once_and_tried_again_after_a_minute(make: object, c
     member = make()  # type: ignore[operator]
     outputs = member.step(12.5, Received(Error(0, code, "no", fatal=True)))
     assert member.state is MemberState.REFUSED
-    assert [line.warning for line in only(outputs, LogLine) if "refused" in line.text] == [True]  # type: ignore[union-attr]
+    assert [line.warning for line in only(outputs, LogLine) if "refused" in line.text] == [True]
     assert only(outputs, Dial) == [Dial(60.0)]
     again = member.step(13.0, LinkDown())
     assert only(again, Dial) == [Dial(60.0)] and not only(again, LogLine)
@@ -700,15 +700,15 @@ def test_only_rising_revisions_are_applied_and_leases_count_from_the_beat(script
         sent |= {word.hb: t for word in said(outputs) if isinstance(word, Beat | Post | Resync)}
         acked += [(word.epoch, word.rev) for word in said(outputs) if isinstance(word, Ack)]
         if member.key != before:
-            told = event.message  # type: ignore[union-attr]
+            told = event.message
             assert member.key == (told.epoch, told.rev)
-            assert told.op == member.op.op  # type: ignore[union-attr]
+            assert told.op == member.op.op
             applied.append(member.key)
         for put in only(outputs, SetRate):
             # No lease is longer than counted from the last thing sent that could be echoed.
-            assert put.expiry == math.inf or put.expiry <= max(sent.values()) + LEASE  # type: ignore[union-attr]
-            if put.expiry == math.inf:  # type: ignore[union-attr]
-                assert put.rate in (None, 0.0, 4.0)  # type: ignore[union-attr]
+            assert put.expiry == math.inf or put.expiry <= max(sent.values()) + LEASE
+            if put.expiry == math.inf:
+                assert put.rate in (None, 0.0, 4.0)
         if member.state in (MemberState.PACED, MemberState.STALE):
             assert t < member.lease_end <= max(sent.values()) + LEASE
     assert all(a < b for a, b in pairwise(applied))

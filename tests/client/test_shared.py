@@ -33,7 +33,7 @@ def segment() -> Iterator[Path]:
 def virtual(path: Path, rate: float | None, *terms: float | None) -> tuple[SharedBucket, Later]:
     clock = Later()
     bucket = SharedBucket.make(path, clock)
-    bucket.set_rate(rate, *terms)  # type: ignore[arg-type]
+    bucket.set_rate(rate, *terms)
 
     class VirtualGate(Gate):
         __slots__ = ()

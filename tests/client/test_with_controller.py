@@ -17,7 +17,7 @@ import pytest
 SERVE = """
 import sys
 from penstock.live.server.config import load_config
-from penstock.live.server.run import serve
+from penstock.live.server.serve import serve
 sys.exit(serve(load_config(sys.argv[1]), ready=lambda address: print("ready", flush=True)))
 """
 

@@ -87,7 +87,13 @@ def test_a_scenario_may_have_units_and_no_unknown_key() -> None:
     job = {"name": "a", "phases": [{"compute": "1 min"}, {"repeat": "forever", "phases": [{"write": "3 GB"}]}]}
     scenario = {"version": 1, "platform": {"bandwidth": "1 GB/s"}, "window": {"end": 9}, "applications": [job]}
     check(scenario)
-    for wrong in ({"version": 2}, {"aplications": []}, {"window": {"end": None}}, {"seed": "seven"}):
+    changes: list[dict[str, object]] = [
+        {"version": 2},
+        {"aplications": []},
+        {"window": {"end": None}},
+        {"seed": "seven"},
+    ]
+    for wrong in changes:
         with pytest.raises(ValidationError):
             check(scenario | wrong)
 

@@ -34,7 +34,7 @@ def followed() -> Iterator[list[str]]:
         yield entered
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
 
 
 def told(page: str, heading: str, until: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from penstock import PenstockError, Scenario, simulate
@@ -10,7 +12,7 @@ from penstock.model import Application, Compute, Platform, Repeat, Window, Write
 
 
 def scenario(*phases: Compute | Write | Repeat, **changes: object) -> Scenario:
-    settings: dict[str, object] = {"window": Window(end=10.0)} | changes
+    settings: dict[str, Any] = {"window": Window(end=10.0)} | changes
     application = Application(name="a", phases=phases)
     return Scenario(version=1, platform=Platform(bandwidth=1.0), applications=(application,), **settings)
 

@@ -165,7 +165,7 @@ def one_after_the_other(scenario: Scenario, policy: Sharing) -> list[float]:
     for application in range(len(program.names)):
         run.admit([application], now)
         now = run.next_end()
-    return run.completion.tolist()  # type: ignore[no-any-return]
+    return run.completion.tolist()
 
 
 def test_linear_algebra_is_there_for_whoever_needs_it() -> None:

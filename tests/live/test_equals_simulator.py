@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,13 +111,13 @@ def test_examples(file: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "how", "name"), generated_pairs(), ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_generated(kind: str, how: dict[str, object], name: str) -> None:
+def test_generated(kind: str, how: dict[str, Any], name: str) -> None:
     assert differences(Study(generate(kind, **how), bounds=False), find(name)) == []
 
 
 @given(scenario=scenarios(), fraction=st.floats(0.1, 1.0))
 def test_a_policy_of_ones_own(scenario: Scenario, fraction: float) -> None:
-    def cautious(view, rates):  # type: ignore[no-untyped-def]
+    def cautious(view, rates):
         rates[:] = view.limit * min(1.0, view.capacity / view.limit.sum()) * fraction
 
     assert differences(Study(scenario, bounds=False), find(cautious)) == []

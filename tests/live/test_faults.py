@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -123,7 +124,8 @@ def test_dying_around_every_record_and_every_message(kind: str) -> None:
 @pytest.mark.slow
 def test_the_last_record_is_torn_at_every_byte() -> None:
     """One turn for each kind of record that can be the last of a write."""
-    plan, last = short_plan(10.0), {}
+    plan = short_plan(10.0)
+    last: dict[Any, Any] = {}
     for turn, (payloads, outputs) in enumerate(turns(6.0), start=1):
         if turn > 1 and payloads:
             last.setdefault(type(decode(payloads[-1]).record), (turn, payloads, messages(outputs)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -38,9 +40,15 @@ def test_clocks_keep_to_their_drift() -> None:
 
 
 def test_things_happen_in_order_and_never_in_the_past() -> None:
-    agenda, seen = Agenda(), []
+    agenda = Agenda()
+    seen: list[str | float] = []
+
+    def first() -> None:
+        seen.append("a")
+        agenda.at(0.5, lambda: seen.append(agenda.now))
+
     agenda.at(2.0, lambda: seen.append("b"))
-    agenda.at(1.0, lambda: (seen.append("a"), agenda.at(0.5, lambda: seen.append(agenda.now)))[0])
+    agenda.at(1.0, first)
     while agenda.step(10.0):
         pass
     assert seen == ["a", 1.0, "b"]
@@ -48,11 +56,16 @@ def test_things_happen_in_order_and_never_in_the_past() -> None:
 
 
 def carried(weather: Weather, count: int = 200) -> list[int]:
-    agenda, seen = Agenda(), []
-    network = Network(agenda, random.Random(7), weather, lambda link, way, message: seen.append(message.rev), _nothing)
+    agenda = Agenda()
+    seen: list[int] = []
+
+    def hear(link: object, way: object, message: Any) -> None:
+        seen.append(message.rev)
+
+    network = Network(agenda, random.Random(7), weather, hear, _nothing)
     link = network.connect(0)
     for number in range(count):
-        agenda.at(0.01 * number, lambda number=number: network.send(link, UP, wire.Ack(1, number)))
+        agenda.at(0.01 * number, partial(network.send, link, UP, wire.Ack(1, number)))
     while agenda.step(1e4):
         pass
     return seen

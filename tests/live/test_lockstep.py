@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +29,7 @@ class Asked(Decider):
         if foresight is not None:
             foresight = foresight._replace(start=foresight.start - origin)
         blank = empty_view(m, policy.settings_array(), policy.initial_memory(m, foresight))
-        window = {"begin": program.begin - origin, "end": program.end - origin}
+        window: dict[str, Any] = {"begin": program.begin - origin, "end": program.end - origin}
         self.view: View = blank._replace(**window, capacity=program.capacity)
         self.release = program.release - origin
         self.done = program.progress.copy()
@@ -77,7 +79,7 @@ class Asked(Decider):
         given = np.zeros(len(active))
         self.policy.decide(active_rows(self.view, self.now, 0, self.active, self._mean_loss()), given)
         self.view.rate[: self.active] = given
-        return given.tolist()  # type: ignore[no-any-return]
+        return given.tolist()
 
     def _post(self, application: int, operation: int) -> None:
         program, row = self.program, self.active

@@ -50,7 +50,7 @@ class Writers:
             assert each.stdin is not None
             each.stdin.write("look\n")
             each.stdin.flush()
-        return [writer for each in self._processes for writer in json.loads(each.stdout.readline())]  # type: ignore[union-attr]
+        return [writer for each in self._processes for writer in json.loads(each.stdout.readline())]
 
     def kill(self) -> None:
         for each in self._processes:

@@ -26,7 +26,7 @@ class Storm(RuleBasedStateMachine):
         self.judge = Judge()
         self.world = World(calm_plan(seed, weather=Weather(delay=0.01)), self.judge, deaths={})
 
-    def client(self, index: int):  # type: ignore[no-untyped-def]
+    def client(self, index: int):
         return self.world.clients[index % len(self.world.clients)]
 
     @rule(seconds=st.sampled_from([0.01, 0.3, 1.0, 3.0, 9.0]))

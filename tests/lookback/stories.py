@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from live.harness import live_decider
@@ -25,7 +27,14 @@ SETTINGS = ControllerSettings(resources=(Resource("all", 100.0),), machine_nodes
 
 def written(folder: Path, settings: ControllerSettings, epoch: int, first: int, time: float, warm: bool = True) -> Pen:
     """A journal to write to."""
-    facts = {"boot_id": boot_id(), "offset": 0.0, "wall": WALL + time, "time": time, "boot": time, "warm": warm}
+    facts: dict[str, Any] = {
+        "boot_id": boot_id(),
+        "offset": 0.0,
+        "wall": WALL + time,
+        "time": time,
+        "boot": time,
+        "warm": warm,
+    }
     return Pen(folder, Header(epoch=epoch, first=first, settings=dataclasses.asdict(settings), **facts))
 
 
@@ -35,7 +44,7 @@ def journal_of(scenario: Scenario, policy: str, folder: Path) -> None:
     told: list[tuple[float, Message]] = []
 
     class Recording(Core):
-        def step(self, t: float, inputs: list[Input]) -> list[Output]:
+        def step(self, t: float, inputs: Sequence[Input]) -> list[Output]:
             outputs = super().step(t, inputs)
             told.extend((t, output.record) for output in outputs if isinstance(output, WriteRecords))
             return outputs
@@ -90,7 +99,7 @@ class Story:
         session = self.connect(job)
         self._turn(Frame(session, Register(1, job, 1, nodes, cap)))
 
-    def say(self, job: str, message: Message) -> None:
+    def say(self, job: str, message: Any) -> None:
         """A word of a job, whose rates it acks at once."""
         self._turn(Frame(self._sessions[job], message))
 

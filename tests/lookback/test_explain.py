@@ -1,6 +1,7 @@
 """Why a job waited: journals with known stories, and the same numbers back, to the second and to the byte."""
 
 import io
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -337,7 +338,12 @@ def test_the_reading_begins_at_a_snapshot(story, monkeypatch):
     story.end()
     seen = []
     apply = ControllerState.apply
-    monkeypatch.setattr(ControllerState, "apply", lambda state, t, record: seen.append(t) or apply(state, t, record))
+
+    def noting(state: ControllerState, t: float, record: Any) -> None:
+        seen.append(t)
+        apply(state, t, record)
+
+    monkeypatch.setattr(ControllerState, "apply", noting)
     found = limited(story.folder, 5, now=WALL + 10)
     assert [held.lost for held in found.jobs] == pytest.approx([250, 250])
     assert min(seen) >= 4.0

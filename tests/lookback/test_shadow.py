@@ -1,5 +1,7 @@
 """What other policies would have given: a journal of a scenario is that scenario again."""
 
+from typing import Any
+
 import pytest
 
 from lookback.stories import Story, journal_of
@@ -51,7 +53,8 @@ def test_the_traffic_of_a_journal_is_what_was_asked_for(recorded):
         assert (mine.name, mine.nodes) == (theirs.name, theirs.nodes)
         assert mine.release == pytest.approx(theirs.release)
     assert found.scenario.applications[2].bandwidth == pytest.approx(4e8)
-    works = [phase.compute for phase in found.scenario.applications[0].phases[::2]]
+    phases: Any = found.scenario.applications[0].phases
+    works = [phase.compute for phase in phases[::2]]
     assert works == pytest.approx([5, 8])
 
 
@@ -79,11 +82,13 @@ def test_a_journal_of_a_scenario_replays(recorded):
 def test_tables_and_plot(recorded):
     policy, folder = recorded
     found = shadow(folder, POLICIES)
-    policies, jobs, *notes = shadow_lines(found)
+    lines: list[Any] = shadow_lines(found)
+    policies, jobs, *notes = lines
     assert next(policies.columns[0].cells).plain == f"really ({policy})"
     assert policies.row_count == 1 + len(POLICIES) and jobs.row_count == 3 and notes == []
     assert shadow_lines(found, "b")[1].row_count == 1
-    left, right = shadow_figure(found).axes
+    axes: list[Any] = shadow_figure(found).axes
+    left, right = axes
     assert [text.get_text() for text in left.get_yticklabels()] == [f"really ({policy})", *POLICIES]
     assert right.get_xlabel() == "time (s)"
     assert len(left.lines) == 2 * (1 + len(POLICIES))
@@ -115,6 +120,8 @@ def test_one_resource_of_several(two_targets):
     """The one that moved most, unless another is named; half of what went to both targets counts for each."""
     found = traffic(two_targets)
     assert (found.resource, found.unfinished) == ("y", 1)
+    a: Any
+    b: Any
     a, b = found.scenario.applications
     assert (a.phases[1].write, a.bandwidth, b.phases[1].write) == pytest.approx((400, 100, 500))
     (a,) = traffic(two_targets, "x").scenario.applications
@@ -141,5 +148,6 @@ def test_a_volume_that_cannot_have_been_moved_is_cut(tmp_path):
     story.say("blind", Complete(1, 1e6))
     story.end()
     found = shadow(story.folder, ["fcfs"])
-    assert found.traffic.scenario.applications[0].phases[1].write == pytest.approx(200)
+    phases: Any = found.traffic.scenario.applications[0].phases
+    assert phases[1].write == pytest.approx(200)
     assert found.real.min_yield == pytest.approx(1)

@@ -2,6 +2,7 @@
 
 import os
 import time
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -134,7 +135,7 @@ def test_dictionaries_that_differ_by_row_group(tmp_path):
     assert b.phases == Trace([1, 1], [2, 1])
 
 
-ROW = {"application": ["a", "a"], "kind": ["compute", "write"], "amount": [1.0, 2.0]}
+ROW: dict[str, list[Any]] = {"application": ["a", "a"], "kind": ["compute", "write"], "amount": [1.0, 2.0]}
 
 EMPTY = pa.array([], pa.string())
 BAD_TRACES = [

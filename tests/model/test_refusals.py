@@ -1,5 +1,8 @@
 """Every refusal reads as one sentence: the file, the line, the place, what was found, what is accepted."""
 
+from collections.abc import Callable
+from typing import Any, cast
+
 import pytest
 
 from penstock.errors import InvalidScenario
@@ -260,7 +263,8 @@ def nested(levels, count=2):
 def test_repeat_nests_32_levels_and_no_more(tmp_path):
     path = tmp_path / "deep.yaml"
     path.write_text(GOOD + nested(32))
-    assert load(path).applications[0].phases[2].depth == 32
+    phases: Any = load(path).applications[0].phases
+    assert phases[2].depth == 32
     words = "jobs.yaml:9: applications[0].phases[2] nests repeat more than 32 levels deep; unroll the inner ones"
     assert words in refusal(tmp_path, GOOD + nested(33))
 
@@ -309,12 +313,13 @@ def test_several_problems_are_counted(tmp_path):
 
 
 def test_python_gets_the_same_sentences():
-    cases = [
-        (lambda: Application(name="a", nodes=-1, phases=[Compute(compute=1)]), "Application: nodes is -1; a count is"),
+    text, unknown = cast(Any, "3 s"), cast(Any, [{"sleep": 1}])  # what mypy would refuse, too
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: Application(name="a", nodes=-1, phases=(Compute(compute=1),)), "Application: nodes is -1; a count is"),
         (lambda: Application(name="a", phases=()), "Application: phases is an empty list; expected"),
         (Platform, "Platform: it has no bandwidth; give one of"),
-        (lambda: Write(write="3 s"), "Write: write is '3 s', a time; a volume is"),
-        (lambda: Repeat(repeat=2, phases=[{"sleep": 1}]), f"Repeat: phases[0] has the key sleep; {ONE_KEY}"),
+        (lambda: Write(write=text), "Write: write is '3 s', a time; a volume is"),
+        (lambda: Repeat(repeat=2, phases=unknown), f"Repeat: phases[0] has the key sleep; {ONE_KEY}"),
         (lambda: Trace([0, 1], [1.0, -1.0]), "Trace: amount[1] is -1.0; a volume is"),
         (lambda: Trace([0, 256], [1.0, 1.0]), "Trace: a kind is 0 (compute), 1 (read) or 2 (write)"),
         (lambda: Trace([0, 1], [1.0]), "Trace: kind and amount have the shapes (2,) and (1,)"),

@@ -4,6 +4,7 @@ import json
 import pickle
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,8 +63,10 @@ def test_every_field(name):
     scenario = Scenario.from_document(FULL)
     assert through(scenario, name) == scenario
     a = scenario.applications[0]
-    assert a.phases[0] == Write(write=3.2e12)
-    assert a.phases[1] == Repeat(repeat=1000, phases=[Compute(compute=1 / 3), Repeat(repeat=2, phases=[Read(read=0)])])
+    phases: Any = a.phases
+    assert phases[0] == Write(write=3.2e12)
+    inner = Repeat(repeat=2, phases=(Read(read=0),))
+    assert phases[1] == Repeat(repeat=1000, phases=(Compute(compute=1 / 3), inner))
     assert a.profile == {1: 0.5, 2: 0.9}
     assert (a.nodes, scenario.seed, scenario.noise) == (4, 2**70, 1e-3)
     assert scenario.platform.node_bandwidth == 1024**3

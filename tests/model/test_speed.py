@@ -39,7 +39,7 @@ def written(path, phases, applications=100):
     entries = [
         Application(name=f"a{index}", phases=Trace(kind, 0.1 + draw.random(each))) for index in range(applications)
     ]
-    save(Scenario(version=1, platform=Platform(bandwidth=1), applications=entries), path)
+    save(Scenario(version=1, platform=Platform(bandwidth=1), applications=tuple(entries)), path)
     return path
 
 

@@ -357,7 +357,12 @@ def simulate_from_zero(document: Document, sharing: str | Policy, delta: float |
             break
         active = [job for job in jobs if job.doing == "io"]
         if happened and active:
-            state = {"capacity": float(document["platform"]["bandwidth"]), "now": now, "begin": begin, "end": end}
+            state: dict[str, Any] = {
+                "capacity": float(document["platform"]["bandwidth"]),
+                "now": now,
+                "begin": begin,
+                "end": end,
+            }
             state["computing"] = [busy for job in jobs for busy in job.computing(now)]
             rates = rates_of(state | {"active": [job.view() for job in active]}, sharing)
             trace.append((now, rates))

@@ -265,7 +265,7 @@ def test_best_next_event_against_the_linear_program(seed):
     flows = flows_of(given)
     room = math.inf if given["end"] is None else given["end"] - given["now"]
     best = best_candidate(flows, 1.0, room)
-    name = best.completing and best.completing.name
+    name = best.completing.name if best.completing else None
     assert best_min_yield(given, best.u, name) == pytest.approx(best.level, rel=1e-6)
     for k in flows:
         top = peak(flows, 1.0, k, room)

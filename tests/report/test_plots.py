@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import combinations
+from typing import Any
 
 import pytest
 from matplotlib.text import Text
@@ -50,10 +51,10 @@ def test_a_big_run_is_summed_up():
 
 
 def test_the_stack_never_leaves_the_axes_of_a_full_link():
-    figure = run_figure(toy())
-    heights = [path.vertices[:, 1].max() for path in figure.axes[0].collections[0].get_paths()]
+    axes: Any = run_figure(toy()).axes[0]
+    heights = [path.vertices[:, 1].max() for path in axes.collections[0].get_paths()]
     assert max(heights) == pytest.approx(1.0)
-    assert figure.axes[0].get_ylim()[1] > 1.0
+    assert axes.get_ylim()[1] > 1.0
 
 
 @pytest.mark.parametrize("size", [{}, {"applications": 14, "segments": 600}, {"applications": 2, "segments": 5000}])
@@ -68,7 +69,8 @@ def test_a_run_without_timeline_cannot_be_drawn():
 
 
 def test_a_comparison_shows_every_yield_the_boxes_and_the_bound():
-    left, right = comparison_figure(eight_big(timeline=False)).axes
+    axes: list[Any] = comparison_figure(eight_big(timeline=False)).axes
+    left, right = axes
     assert [tick.get_text() for tick in left.get_yticklabels()] == list(POLICIES)
     assert [len(dots.get_offsets()) for dots in left.collections] == [60] * 8
     assert left.texts[0].get_text() == "bound on the minimum 0.9500"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_the_table_has_every_policy_best_first():
 
 def test_the_plot_has_a_row_for_each_policy_and_the_line_of_the_one_chosen():
     found = recommendation((0.7, 0.8, 0.9))
-    [axes] = recommendation_figure(found).axes
+    axes: Any = recommendation_figure(found).axes[0]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["greedy-yield", "fcfs", "fair-share"]
     assert "greedy-yield (★)" in axes.get_title(loc="left")
     means = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]

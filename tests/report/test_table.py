@@ -16,9 +16,9 @@ from report.samples import POLICIES, eight_big, run
 
 
 def text(table, width=100):
-    console = Console(width=width, file=io.StringIO())
-    console.print(table)
-    return console.file.getvalue()
+    file = io.StringIO()
+    Console(width=width, file=file).print(table)
+    return file.getvalue()
 
 
 def test_a_windowed_comparison_shows_yields_distance_and_bound():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,9 +101,9 @@ def pairs(**values):
 
 
 def printed(table, width=120):
-    console = Console(width=width, file=io.StringIO())
-    console.print(table)
-    return console.file.getvalue()
+    file = io.StringIO()
+    Console(width=width, file=file).print(table)
+    return file.getvalue()
 
 
 def styles(table, heading):
@@ -225,7 +226,8 @@ def labels(axes, axis):
 
 def test_the_figure_shows_stress_totals_and_both_parts_of_the_slowdown():
     made = allotment([striped("a", [0, 1], 0.9, 1.5, 2.0), striped("b$", [1, 3], 0.3, 1.0, 1.2)], out=(2,))
-    above, _, matrix, beside = allotment_figure(made).axes[:4]
+    axes: list[Any] = allotment_figure(made).axes
+    above, _, matrix, beside = axes[:4]
     cells = matrix.collections[0].get_array()
     assert np.ma.filled(cells, -1).tolist() == [[0.9, 0.9, -1, -1], [-1, 0.3, -1, 0.3]]
     assert labels(matrix, "y") == ["a", r"b\$"]
@@ -240,7 +242,7 @@ def test_the_figure_shows_stress_totals_and_both_parts_of_the_slowdown():
 
 
 def test_lengths_on_the_log_axis_add_up():
-    beside = allotment_figure(allotment([striped("a", [0], 0.5, 1.5, 2.0)])).axes[3]
+    beside: Any = allotment_figure(allotment([striped("a", [0], 0.5, 1.5, 2.0)])).axes[3]
     pixels = [
         np.ptp(beside.transData.transform([(bar.get_x(), 0), (bar.get_x() + bar.get_width(), 0)])[:, 0])
         for bar in beside.patches
@@ -285,7 +287,7 @@ def test_the_matrix_holds_the_stress_on_each_target():
 
 
 def test_an_application_without_slowdown_has_no_bar():
-    beside = allotment_figure(allotment([striped("a", [0]), striped("b", [1], rho_con=None)])).axes[3]
+    beside: Any = allotment_figure(allotment([striped("a", [0]), striped("b", [1], rho_con=None)])).axes[3]
     assert beside.texts[1].get_text() == "moved nothing"
     assert [bar.get_width() for bar in beside.patches][1::2] == [0.0, 0.0]
 
@@ -295,7 +297,7 @@ def test_the_comparison_has_a_dot_for_every_pair_and_a_row_for_every_allocation(
     figure = comparison_figure_of_allotments(made)
     left, right = figure.axes
     assert labels(left, "y") == ["static", "tcpu", "mckp"]
-    dots = [[line for line in axes.lines if line.get_linestyle() == "None"] for axes in (left, right)]
+    dots: list[list[Any]] = [[line for line in axes.lines if line.get_linestyle() == "None"] for axes in (left, right)]
     assert [line.get_xdata()[0] for line in dots[0]] == [2.0, 1.5, 1.5, 3.0]
     assert len({(line.get_xdata()[0], line.get_ydata()[0]) for line in dots[1]}) == 6
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["placement random", "placement greedy"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from pytest import approx
@@ -68,7 +70,8 @@ def test_figure_5(run):
 def test_hierarchical_round_robin_has_the_closed_form():
     for seed in (1, 2):
         scenario = generate("uniform", seed=seed)
-        loops = [application.phases[0] for application in scenario.applications]
+        phases: list[Any] = [application.phases for application in scenario.applications]
+        loops = [each[0] for each in phases]
         a, b = loops[0].phases[0].compute, loops[0].phases[1].write
         counts = [loop.repeat for loop in loops]
         n, l = max(counts), counts.count(max(counts))  # noqa: E741 - P2's letters

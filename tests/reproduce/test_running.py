@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -33,7 +35,7 @@ TRIAL = Experiment(
 
 
 def test_a_larger_scale_runs_only_what_is_new(tmp_path):
-    seen = []
+    seen: list[Any] = []
     small = reproduce(TRIAL, scale=0.1, output=tmp_path, workers=1)
     large = reproduce(TRIAL, scale=0.2, output=tmp_path, workers=1, progress=seen.append)
     assert (small.summary["instances"], large.summary["instances"]) == (2, 4)

@@ -8,6 +8,7 @@ from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 from time import perf_counter
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -198,7 +199,7 @@ def test_first_fit_is_that_of_the_slow_one(kinds: list[tuple[int, int]], picks: 
     assert starts.tolist() == slow_first_fit([kinds[i] for i in chosen], cores)
     plain = np.empty(chosen.size)
     at, free = np.empty(chosen.size + 1), np.empty(chosen.size + 1, dtype=np.int64)
-    kernels.place_all.py_func(chosen, width, length, cores, at, free, np.zeros(width.size), plain)
+    cast(Any, kernels.place_all).py_func(chosen, width, length, cores, at, free, np.zeros(width.size), plain)
     assert plain.tolist() == starts.tolist()
 
 
@@ -302,7 +303,7 @@ def life() -> Life:
     return Life("a", 1.0, 10, speed=2.0, input=30, checkpoints=3, period=100, checkpoint=20, tail=50, output=40)
 
 
-def flat(phases: tuple[object, ...]) -> list[tuple[str, float]]:
+def flat(phases: Any) -> list[tuple[str, float]]:
     listed: list[tuple[str, float]] = []
     for phase in phases:
         if isinstance(phase, Repeat):
@@ -414,7 +415,7 @@ def test_volumes_of_the_users_table_are_not_scaled(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["apex-nersc", "apex-trilab"])
 @pytest.mark.parametrize("settings", [{}, {"machine": 4, "window": 9}, {"window": 20}], ids=str)
 @pytest.mark.parametrize("pressure", [0.02, 0.15, 0.8, 1.0, 1.4])
-def test_the_pressure_is_the_one_asked_for(kind: str, settings: dict[str, object], pressure: float) -> None:
+def test_the_pressure_is_the_one_asked_for(kind: str, settings: dict[str, Any], pressure: float) -> None:
     scenario = generate(kind, seed=2, pressure=pressure, **settings)
     assert Study(scenario).pressure == approx(pressure, rel=1e-9)
     as_it_comes = generate(kind, seed=2, **settings)
@@ -486,7 +487,7 @@ def test_three_months_of_nersc_take_less_than_a_second() -> None:
         ({"days": 3650, "cores": 10**9}, "3650 days on 1,000,000,000 cores take "),
     ],
 )  # fmt: skip
-def test_what_is_refused_is_said_in_one_sentence(settings: dict[str, object], sentence: str) -> None:
+def test_what_is_refused_is_said_in_one_sentence(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidOption) as refused:
         generate("apex-trilab", **settings)
     assert str(refused.value).startswith(f"apex-trilab: {sentence}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,8 @@ def columns(scenario: Scenario) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def rows(scenario: Scenario) -> Iterator[tuple[float, float, int]]:
     for application in scenario.applications:
-        [loop] = application.phases
+        phases: Any = application.phases
+        [loop] = phases
         compute, write = loop.phases
         assert (type(compute), type(write)) == (Compute, Write)
         yield compute.compute, write.write, loop.repeat
@@ -121,7 +123,7 @@ def test_what_is_saved_loads_the_same(kind: str, name: str, tmp_path: Path) -> N
         ({"noise": 1.5}, "noise is 1.5; accepted is a number from 0 to 1."),
     ],
 )
-def test_what_is_refused_is_said_in_one_sentence(kind: str, settings: dict[str, object], sentence: str) -> None:
+def test_what_is_refused_is_said_in_one_sentence(kind: str, settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidOption) as refused:
         generate(kind, **settings)
     assert str(refused.value) == f"{kind}: {sentence.format(n_max=ITERATIONS[kind][1])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_models_are_as_frequent_as_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_applications_start_in_order_as_early_as_the_cores_allow(settings: dict[str, object]) -> None:
+def test_applications_start_in_order_as_early_as_the_cores_allow(settings: dict[str, Any]) -> None:
     scenario = generate("checkpoints", seed=5, **settings)
     queue = runs(scenario)
     starts = [each.start for each in queue]
@@ -160,7 +160,7 @@ def test_the_wall_times_of_the_literature_are_the_default() -> None:
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_without_variability_every_compute_is_the_best_period(settings: dict[str, object]) -> None:
+def test_without_variability_every_compute_is_the_best_period(settings: dict[str, Any]) -> None:
     scenario = generate("checkpoints", seed=2, variability=0, **settings)
     for each in runs(scenario):
         expected = best_period(each, scenario, float(str(settings.get("mtbf", 10))))
@@ -179,7 +179,7 @@ def test_the_period_of_a_known_application() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_the_io_need_is_the_load_asked_for(settings: dict[str, object], seed: int) -> None:
+def test_the_io_need_is_the_load_asked_for(settings: dict[str, Any], seed: int) -> None:
     scenario = generate("checkpoints", seed, **settings)
     assert all(each.size for each in runs(scenario))
     expected = settings.get("load", 0.5)
@@ -219,7 +219,7 @@ def test_a_period_longer_than_the_wall_time_means_compute_only() -> None:
 
 
 def test_one_seed_at_several_settings_has_the_same_applications_and_starts() -> None:
-    others = [{"mtbf": 50}, {"load": 0.8}, {"variability": 0.5}]
+    others: list[dict[str, Any]] = [{"mtbf": 50}, {"load": 0.8}, {"variability": 0.5}]
     one, *rest = ([each[:3] for each in runs(generate("checkpoints", seed=8, **other))] for other in ({}, *others))
     assert rest == [one] * 3
 
@@ -259,7 +259,7 @@ def test_what_is_saved_loads_the_same(tmp_path: Path) -> None:
         ({"mtbf": 0.001, "load": 0.001}, "applications is 30, mtbf is 0.001 and load is 0.001, or up to "),
     ],
 )
-def test_what_is_refused_is_said_in_one_sentence(settings: dict[str, object], sentence: str) -> None:
+def test_what_is_refused_is_said_in_one_sentence(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidOption) as refused:
         generate("checkpoints", **settings)
     assert str(refused.value).startswith(f"checkpoints: {sentence}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -33,7 +33,8 @@ class Jobs(NamedTuple):
 def columns(scenario: Scenario) -> Jobs:
     rows = []
     for application in scenario.applications:
-        [loop] = application.phases
+        phases: Any = application.phases
+        [loop] = phases
         compute, write = loop.phases
         assert (type(compute), type(write)) == (Compute, Write)
         low = application.name.startswith("low-")
@@ -201,7 +202,7 @@ def test_the_widest_and_the_narrowest_alpha_are_accepted() -> None:
         ({"n_min": 2000}, "n_min is 2000 and n_max is 1000; accepted is n_min ≤ n_max."),
     ],
 )
-def test_what_is_refused_is_said_in_one_sentence(settings: dict[str, object], sentence: str) -> None:
+def test_what_is_refused_is_said_in_one_sentence(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidOption) as refused:
         generate("packs", **settings)
     assert str(refused.value).startswith(f"packs: {sentence}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,7 +95,7 @@ def test_none_may_be_a_word() -> None:
         ("example-6", {"m": 100}, "example-6: m is 100 and epsilon is 0.0099; accepted is an epsilon below 1/m with"),
     ],
 )
-def test_what_is_refused_is_said_in_one_sentence(kind: str, settings: dict[str, object], sentence: str) -> None:
+def test_what_is_refused_is_said_in_one_sentence(kind: str, settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidOption) as refused:
         generate(kind, **settings)
     assert str(refused.value).startswith(sentence)

@@ -6,6 +6,7 @@ Where a strategy itself produces P1's alternative schedule it is run too, so tha
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_example_2_serial_strategies_leave_someone_at_zero(sharing: str, m: int)
 
 
 def test_example_2_adversary_takes_a_function() -> None:
-    def backwards(view, rates):  # type: ignore[no-untyped-def]
+    def backwards(view, rates):
         rates[np.argmax(view.application - 1000 * view.posted)] = view.capacity
 
     scenario = examples.adversary(6, 0.01, backwards)
@@ -121,7 +122,7 @@ def test_ratios_of_table_2(sharing: str) -> None:
     m = 12
     for metric, formula in ratios.TABLE_2[sharing].items():
         bound = formula(m)
-        settings = {"sharing": sharing} if bound.example == "example-2" else {}
+        settings: dict[str, Any] = {"sharing": sharing} if bound.example == "example-2" else {}
         name = f"{sharing}(delta={1 / m**2!r})" if bound.example == "example-4" else sharing
         reached = measure(generate(bound.example, m=m, **settings), name, metric)
         ratio = math.inf if reached < 1e-9 else bound.alternative / reached

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,8 @@ MEASURED = "application,targets,bandwidth_MB/s\nslow,1,10\nslow,2,15\nslow,40,99
 
 def sums(application: Application) -> tuple[int, float, float]:
     """Phases, T_cpu and V; fails on anything that is not n times compute, then write."""
-    [loop] = application.phases
+    phases: Any = application.phases
+    [loop] = phases
     compute, write = loop.phases
     assert (type(compute), type(write)) == (Compute, Write)
     return loop.repeat, loop.repeat * compute.compute, loop.repeat * write.write
@@ -38,7 +40,8 @@ def stress(application: Application) -> float:
 
 
 def total_load(scenario: Scenario) -> float:
-    return sum(map(stress, scenario.applications)) / scenario.platform.targets
+    targets: Any = scenario.platform.targets
+    return float(sum(map(stress, scenario.applications)) / targets)
 
 
 def test_structure() -> None:
@@ -63,7 +66,7 @@ def test_it_survives_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("applications", "aim"), [(40, 0.5), (25, 1.0), (60, 0.2), (60, 2.0)])
 def test_the_mean_stress_is_as_asked(applications: int, aim: float) -> None:
     loads = [total_load(generate("targets", seed=seed, applications=applications, load=aim)) for seed in range(60)]
-    error = np.std(loads) / math.sqrt(len(loads))
+    error = float(np.std(loads)) / math.sqrt(len(loads))
     assert np.mean(loads) == approx(aim, abs=4 * error)
     assert error < 0.03 * aim
     assert np.ptp(loads) > 0
@@ -155,7 +158,7 @@ def test_profiles_from_a_file(tmp_path: Path) -> None:
         ({"profiles": "p.csv"}, "targets: p.csv has no bandwidth of 'quick' on 1 target; accepted are profiles with"),
     ],
 )
-def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, object], sentence: str) -> None:
+def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], sentence: str) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p.csv").write_text(MEASURED.replace("quick,1", "quick,2"))
     with pytest.raises(InvalidOption) as refused:

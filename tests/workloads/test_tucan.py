@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,13 @@ from penstock.model import Compute, Repeat, Write
 from penstock.workloads import generate
 
 
+def loops_of(batches: float) -> list[Any]:
+    phases: list[Any] = [application.phases for application in generate("tucan", batches=batches).applications]
+    return [each[0] for each in phases]
+
+
 def iterations(batches: float) -> list[int]:
-    return [application.phases[0].repeat for application in generate("tucan", batches=batches).applications]
+    return [loop.repeat for loop in loops_of(batches)]
 
 
 def test_the_table() -> None:
@@ -32,8 +38,7 @@ def test_the_table() -> None:
 
 @pytest.mark.parametrize("batches", [1, 2, 0.5, 64])
 def test_all_take_the_same_time_alone(batches: float) -> None:
-    loops = [application.phases[0] for application in generate("tucan", batches=batches).applications]
-    alone = [loop.repeat * sum(phase.amount for phase in loop.phases) for loop in loops]
+    alone = [loop.repeat * sum(phase.amount for phase in loop.phases) for loop in loops_of(batches)]
     assert alone == [10_500 * batches] * 5
 
 

@@ -188,7 +188,8 @@ def reason(error: Exception) -> str:
 
 def plain(compiled: F) -> F:
     """The Python function that a kernel was made of, for a caller that must not wait for a compiler."""
-    return compiled.py_func  # type: ignore[attr-defined, no-any-return]
+    found: F = getattr(compiled, "py_func", compiled)  # itself, with NUMBA_DISABLE_JIT=1
+    return found
 
 
 def inlined(function: F) -> F:
@@ -223,5 +224,10 @@ def _part(shown: bool) -> Any:
     return intrinsic(part)
 
 
-part = _part(shown=False)
-glance = _part(shown=True)  # the same, to be read only
+def _slice(array: Any, start: int, count: int) -> Any:
+    """The same for kernels that run as plain Python, with NUMBA_DISABLE_JIT=1."""
+    return array[start : start + count]
+
+
+part = _slice if numba.config.DISABLE_JIT else _part(shown=False)  # type: ignore[attr-defined]
+glance = _slice if numba.config.DISABLE_JIT else _part(shown=True)  # type: ignore[attr-defined]  # to be read only

@@ -292,7 +292,7 @@ def scaled(document: Document, seconds: float, size: float) -> Document:
             return {key: item * factor[key] if key in factor else converted(item) for key, item in value.items()}
         return [converted(item) for item in value] if isinstance(value, list) else value
 
-    return converted(document)  # type: ignore[no-any-return]
+    return converted(document)
 
 
 def in_other_units(result: Result, seconds: float, size: float) -> Document:
@@ -419,7 +419,7 @@ def measured(document: Document, sharing: str) -> Document:
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return json.loads(done.stdout)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

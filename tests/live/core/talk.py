@@ -134,7 +134,7 @@ class Talk:
 
     def join(self, job: str = "a", **given: Any) -> Peer:
         """A new member, registered."""
-        who = {name: given.pop(name) for name in ("uid", "role", "nodes_proved") if name in given}
+        who: dict[str, Any] = {name: given.pop(name) for name in ("uid", "role", "nodes_proved") if name in given}
         if "nodes_proved" in who:
             who["nodes"] = who.pop("nodes_proved")
         peer = Peer(self, self.connect(**who), job)

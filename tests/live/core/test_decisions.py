@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from live.core.talk import CAPACITY, EPOCH, Talk
 from penstock.errors import PolicyError
-from penstock.live.core import Core, Decider, Resource, records
+from penstock.live.core import Core, Decider, Resource, decide, records
 from penstock.live.core.dispatch import water_filled
 from penstock.live.core.events import Frame
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import sharing
 from penstock.wire import messages as wire
 
-seen: list[tuple] = []
+seen: list[tuple[Any, ...]] = []
 
 
 def nosy(view, rates):
@@ -454,7 +455,7 @@ def test_a_decision_is_taken_again_bit_for_bit():
             states.append((each, decider.decide(talk.twin).decision))
         record(t, each)
 
-    talk.twin.apply = watching  # type: ignore[method-assign]
+    talk.twin.apply = watching  # type: ignore[method-assign,assignment]
     peers = [talk.join(f"j{n}", cap=30.0 + 7 * n) for n in range(6)]
     for n, peer in enumerate(peers):
         talk.now += 0.37 * n
@@ -478,6 +479,78 @@ def test_the_same_inputs_give_the_same_outputs():
         return [talk.records, talk.said]
 
     assert run() == run()
+
+
+# --- whose turn it is
+
+
+def as_planned(plan):
+    """A policy that gives to every place what the plan says."""
+
+    def decide(view, rates):
+        rates[:] = [plan[place] for place in view.application]
+
+    return decide
+
+
+def holders(plan, each=50.0):
+    """Two that have most of the capacity, or all of it, and a core that decides once a second."""
+    plan |= {0: each, 1: each}
+    talk = Talk(as_planned(plan), pace=1.0)
+    both = talk.join("h0"), talk.join("h1")
+    talk.step(*(holder.a_post() for holder in both))
+    talk.quiet()
+    return talk, *both
+
+
+def raised_first(talk, plan, holder, *waiting):
+    """Who gets more when one holder has made room for one of them."""
+    plan |= {0: 25.0, 1: 25.0}
+    talk.sleep(1.0)
+    before = [peer.rate for peer in waiting]
+    holder.ack()
+    return [peer for peer, rate in zip(waiting, before, strict=True) if peer.rate > rate]
+
+
+def test_who_has_nothing_is_raised_before_who_has_something():
+    plan = {2: 10.0, 3: 25.0}
+    talk, holder, _ = holders(plan, 45.0)
+    some = talk.join("some")
+    some.post()
+    talk.sleep(1.0)
+    talk.quiet()
+    assert some.rate == 10.0
+    nothing = talk.join("nothing")
+    nothing.post()
+    plan[2] = 25.0
+    assert raised_first(talk, plan, holder, some, nothing) == [nothing]
+
+
+def test_who_posted_first_is_raised_first():
+    plan = {2: 20.0, 3: 20.0}
+    talk, holder, _ = holders(plan)
+    late, early = talk.join("late"), talk.join("early")
+    talk.now += 0.1
+    early.post()
+    talk.now += 0.1
+    late.post()
+    assert raised_first(talk, plan, holder, late, early) == [early]
+
+
+def test_of_those_that_posted_together_who_registered_first_is_raised_first():
+    plan = {2: 20.0, 3: 20.0}
+    talk, holder, _ = holders(plan)
+    first, second = talk.join("first"), talk.join("second")
+    talk.step(second.a_post(), first.a_post(), after=0.1)
+    assert raised_first(talk, plan, holder, first, second) == [first]
+
+
+def test_of_one_application_the_member_with_the_lower_number_is_raised_first():
+    plan = {2: 40.0}
+    talk, holder, _ = holders(plan)
+    first, second = talk.join("a", member=0), talk.join("a", member=1)
+    talk.step(second.a_post(), first.a_post(), after=0.1)
+    assert raised_first(talk, plan, holder, first, second) == [first]
 
 
 # --- several resources
@@ -510,14 +583,53 @@ def test_directions_have_their_own_resources():
     assert peer.rate == 40.0 and talk.state.charges.used == [0.0, 0.0, 40.0, 40.0]
 
 
-def test_what_one_cannot_use_here_is_offered_to_others():
-    talk = site()
-    both, fast = talk.join("a"), talk.join("b")
-    talk.step(both.a_post(targets=("fast", "slow")), fast.a_post(targets=("fast",)))
+def three_of(x: float, y: float, jobs: dict[str, tuple[str, ...]]) -> dict[str, float]:
+    """The rates of jobs on two targets, of which some write to one and some to both."""
+    talk = Talk(resources=(Resource("x", x, target="x"), Resource("y", y, target="y")))
+    peers = {job: talk.join(job) for job in jobs}
+    talk.step(*(peers[job].a_post(targets=targets) for job, targets in jobs.items()))
     talk.quiet()
     used = talk.state.charges.used
     assert all(amount <= capacity * (1 + 1e-9) for amount, capacity in zip(used, talk.state.capacity, strict=True))
-    assert both.rate + fast.rate == pytest.approx(70.0, rel=0.05)  # the joint limit is reached
+    return {job: peer.rate for job, peer in peers.items()}
+
+
+def test_what_one_cannot_use_here_is_offered_to_others():
+    """Of x, fair-share gives a 15 and b 45, and of y, a and c 10 each: a leaves 5 on x, which only b can use."""
+    rates = three_of(60.0, 20.0, {"a": ("x", "y"), "b": ("x",), "c": ("y",)})
+    assert rates == pytest.approx({"a": 20.0, "b": 50.0, "c": 10.0})
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 4, 20])
+def test_offering_again_takes_from_nobody(monkeypatch, rounds):
+    """Both are content after one round: a has as much of x as y lets it use, and x is full."""
+    monkeypatch.setattr(decide, "_ROUNDS", rounds)
+    rates = three_of(100.0, 20.0, {"a": ("x", "y"), "b": ("x",)})
+    assert rates == pytest.approx({"a": 100.0 / 3, "b": 250.0 / 3})
+
+
+def test_what_is_left_over_passes_from_hand_to_hand():
+    """c is held back on z, so that b gets more of y, and still more when a, held back on x, leaves its part as well."""
+    resources = tuple(Resource(name, size, target=name) for name, size in zip("xyz", (12.0, 60.0, 10.0), strict=True))
+    talk = Talk(resources=resources)
+    a, b, c, other = (talk.join(job) for job in "abcd")
+    on_z = [c.a_post(targets=("y", "z")), other.a_post(targets=("z",))]
+    talk.step(a.a_post(targets=("x", "y")), b.a_post(targets=("y",)), *on_z)
+    talk.quiet()
+    assert talk.state.charges.used == pytest.approx([a.rate / 2, 60.0, 10.0])
+    assert c.rate == pytest.approx(10.0) and other.rate == pytest.approx(5.0)
+    assert a.rate / 2 + b.rate + c.rate / 2 == pytest.approx(60.0)
+
+
+def test_a_policy_that_leaves_bandwidth_unused_is_not_asked_to_give_it_away():
+    def half(view, rates):
+        rates[:] = np.minimum(view.limit, 0.5 * view.capacity / rates.size)
+
+    talk = Talk(half, resources=(Resource("x", 60.0, target="x"), Resource("y", 20.0, target="y")))
+    first, second = talk.join("a"), talk.join("b")
+    talk.step(first.a_post(targets=("x",)), second.a_post(targets=("x",)))
+    talk.quiet()
+    assert (first.rate, second.rate) == (15.0, 15.0)
 
 
 def test_members_of_one_application_on_different_targets():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from live.core.talk import CAPACITY, EPOCH, Talk
@@ -12,7 +14,7 @@ from penstock.wire import messages as wire
 F = 0.5 * CAPACITY / 10
 
 
-def pair(policy: str = "fair-share", **given: object):
+def pair(policy: str = "fair-share", **given: Any):
     """Two members that share the capacity."""
     talk = Talk(policy, **given)
     first, second = talk.join("a"), talk.join("b", cap=80.0)

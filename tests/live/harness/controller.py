@@ -129,7 +129,7 @@ class Controller:
         """An operator, or the batch system, says something."""
         session = self.world.network.new_session()
         identity = Identity("peer", 0, role=role, trusted=True)
-        inputs = [Connected(session, identity), Frame(session, message), Closed(session)]
+        inputs: list[Input] = [Connected(session, identity), Frame(session, message), Closed(session)]
         if self.world.operators.chance.random() < 0.5:
             self.turn(inputs)
         else:  # together with whatever else comes at this moment

@@ -341,7 +341,11 @@ class Judge:
         """A core that fails at a message sends its sender away and goes on, which must not hide the failure here."""
         faults = [record.text for record in recorded(outputs, records_of_core.PolicyFailed)]
         for output in outputs:
-            if isinstance(output, Send) and getattr(output.message, "code", "") == "internal":
+            if (
+                isinstance(output, Send)
+                and isinstance(output.message, wire.Error)
+                and output.message.code == "internal"
+            ):
                 faults.append(output.message.text)
         if faults:
             raise Fault(f"seed {self.world.plan.seed}, t = {self.world.now:.6f} s: {faults[0]}")
@@ -483,7 +487,7 @@ class Judge:
                 charged.update({name: part * rate for name, rate in member.fallback.items()})
             if member.op is not None and member.stage != "lost":
                 for k, share in member.op.route.shares:
-                    charged[state.routes.resources[k].name] += share * member.charge
+                    charged[state.routes.resources[k].name] += share * member.charge  # type: ignore[assignment]  # a Counter counts floats, too
         return charged
 
     def _replay(self) -> None:
@@ -516,7 +520,7 @@ class Judge:
 
 def _add(total: Counter[str], client: Client, rate: float) -> None:
     for name, share in client.shares.items():
-        total[name] += share * rate
+        total[name] += share * rate  # type: ignore[assignment]  # a Counter counts floats, too
 
 
 class Witness(Judge):

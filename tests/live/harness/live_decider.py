@@ -104,7 +104,7 @@ class LiveDecider(Decider):
             self._turn()
         found = [self.members[i].rate for i in active]
         assert None not in found
-        return found  # type: ignore[return-value]
+        return found
 
     def _turn(self) -> None:
         """Let the core and the members talk until they have nothing more to say."""

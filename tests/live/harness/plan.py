@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from penstock.client import member as client_side
 from penstock.live.core import ControllerSettings, Resource
@@ -110,7 +111,7 @@ def _with_orders(seed: int, troubles: Troubles) -> Troubles:
     if chance.random() < 0.5:
         return troubles
     often = chance.choice((10.0, 20.0))
-    orders = {verb: often * chance.choice((1.0, 1.0, 4.0)) for verb in VERBS if chance.random() < 0.6}
+    orders: dict[str, Any] = {verb: often * chance.choice((1.0, 1.0, 4.0)) for verb in VERBS if chance.random() < 0.6}
     crash = chance.choice((0.0, 0.2)) if troubles.crash else 0.0
     return replace(troubles, **orders, crash_at_order=crash, stirred=chance.choice((0.0, 0.5)))
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from penstock.live.journal import JournalError, Lock, raise_epoch, read_epoch
-from penstock.live.journal import folder as folder_module
 
 
 def test_two_controllers_cannot_share_a_journal(tmp_path: Path) -> None:
@@ -62,7 +61,7 @@ def test_a_crash_anywhere_leaves_the_old_epoch_or_the_new(tmp_path: Path, monkey
     raise_epoch(tmp_path)
     for name in ("open", "write", "fsync", "replace"):
         with monkeypatch.context() as patch:
-            patch.setattr(folder_module.os, name, crash)
+            patch.setattr(os, name, crash)
             with pytest.raises(Crash):
                 raise_epoch(tmp_path)
         assert read_epoch(tmp_path) in (1, 2)

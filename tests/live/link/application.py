@@ -35,7 +35,7 @@ class Store:
         self._link.sendall(f"PUT /{self._name} HTTP/1.1\r\nHost: store\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
         for size in sizes:
             phase.acquire(size)
-            self._link.sendall(b"%x\r\n%b\r\n" % (size, BLOCK[:size]))
+            self._link.sendall(b"%x\r\n%b\r\n" % (size, bytes(BLOCK[:size])))
         self._link.sendall(b"0\r\n\r\n")
         answer = self._link.recv(4096)
         if answer.split(b" ", 2)[1] not in (b"201", b"204"):

@@ -23,7 +23,7 @@ SERVE = """
 import sys
 from penstock.errors import PenstockError
 from penstock.live.server.config import load_config
-from penstock.live.server.run import serve
+from penstock.live.server.serve import serve
 try:
     grace = "--grace" in sys.argv
     sys.exit(serve(load_config(sys.argv[1]), grace=grace, ready=lambda address: print("ready", flush=True)))

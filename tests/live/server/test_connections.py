@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import msgspec
@@ -175,7 +176,8 @@ def test_one_user_who_shows_nothing_shuts_nobody_out() -> None:
     hog = [Peer(world, uid=1000) for _ in range(5)]
     world.loop.turn()
     assert [peer.transport.closed for peer in hog] == [False, False, False, True, True]
-    assert hog[4].transport.inbox[0].retry_after < 5.0  # type: ignore[union-attr]
+    refusal: Any = hog[4].transport.inbox[0]
+    assert refusal.retry_after < 5.0
     world.peer(uid=1001)
     world.loop.turn()
     assert [peer.transport.closed for peer in hog] == [True, False, False, True, True]
@@ -212,7 +214,7 @@ def test_a_failure_in_the_core_is_told_and_the_next_turn_comes(monkeypatch: pyte
     world = World()
     peer, _ = working(world)
     step = world.shell.core.step
-    failed = []
+    failed: list[Any] = []
 
     def stumble(now: float, inputs: list[Input]) -> list[Output]:
         if not failed:
@@ -607,7 +609,7 @@ def test_pidfd_that_is_not_allowed_is_no_proof(monkeypatch: pytest.MonkeyPatch) 
 
     world = World()
     peer = with_pid(world, os.getpid())
-    monkeypatch.setattr(shell_module.os, "pidfd_open", refuse)
+    monkeypatch.setattr(os, "pidfd_open", refuse)
     peer.transport.close()
     world.loop.run(0.1)
     assert charge(world) == 1e9

@@ -7,7 +7,9 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -55,7 +57,7 @@ TEXTS = ["", "job", "write", "read", "x" * 300, "\0", "mode", "status", "…", "
 
 def some_message(chance: random.Random) -> Message:
     """A message that a client might send, with numbers that it might not."""
-    number = lambda: chance.choice(NUMBERS[: 2 if chance.random() < 0.9 else 6])  # noqa: E731
+    number: Callable[[], Any] = lambda: chance.choice(NUMBERS[: 2 if chance.random() < 0.9 else 6])  # noqa: E731
     amount = lambda: float(chance.choice(NUMBERS))  # noqa: E731
     text = lambda: chance.choice(TEXTS)  # noqa: E731
     op = OpenOp(number(), amount(), amount(), text(), (text(),) * chance.randrange(3), amount())

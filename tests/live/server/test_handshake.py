@@ -108,7 +108,7 @@ def test_a_group_that_does_not_exist_makes_nobody_an_operator() -> None:
 def test_a_version_nobody_shares_is_refused_with_ours(offer: tuple[int, int]) -> None:
     step = ServerHandshake(house(), USER).received(hello(v_min=offer[0], v_max=offer[1]))
     assert refused(step) == "version"
-    assert "1 to 1" in step.error.text  # type: ignore[union-attr]
+    assert "1 to 1" in step.error.text
 
 
 def test_the_highest_common_version_is_taken() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from machine import open_to_all
 from penstock.live.server import munge as munge_module
 from penstock.live.server.munge import Decoded, Munge, MungeError
 from penstock.wire.messages import Challenge, Error, Register, Registered, Welcome
@@ -28,8 +29,7 @@ def munged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if DAEMON is None or shutil.which("munge") is None:
         pytest.skip("munged is not installed (Debian's package munge)")
     folder = tmp_path_factory.mktemp("munge")
-    for parent in (folder, *folder.parents[:3]):
-        parent.chmod(0o755)
+    open_to_all(folder)
     key, path = folder / "key", folder / "socket"
     key.write_bytes(os.urandom(128))
     key.chmod(0o400)

@@ -13,9 +13,11 @@ import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from machine import open_to_all
 from penstock.live.journal import replay
 from penstock.live.server.config import make_config
 from penstock.live.server.errors import CannotServe
@@ -73,7 +75,7 @@ def test_a_stop_is_announced_and_leaves_nothing_behind(server: Make) -> None:
     controller = server()
     controller.start()
     client = controller.client()
-    controller.process.send_signal(signal.SIGTERM)  # type: ignore[union-attr]
+    controller.process.send_signal(signal.SIGTERM)
     notice = client.hear_a(Notice)
     assert notice.code == "restart"
     assert controller.wait() == 0
@@ -87,7 +89,7 @@ def test_a_second_server_on_the_journal_is_told(server: Make) -> None:
     first.start()
     second.config["journal"] = first.config["journal"]
     line = second.start(ok=False)
-    assert re.search(rf"refused: the journal .* is in use by process {first.process.pid}; stop that controller", line)  # type: ignore[union-attr]
+    assert re.search(rf"refused: the journal .* is in use by process {first.process.pid}; stop that controller", line)
     assert second.wait() == 2
     first.client()
 
@@ -166,7 +168,7 @@ def test_the_log_is_reopened_and_tells_no_secrets(server: Make) -> None:
     working(controller)[0].close()
     log = controller.folder / "log"
     log.rename(controller.folder / "log.1")
-    controller.process.send_signal(signal.SIGHUP)  # type: ignore[union-attr]
+    controller.process.send_signal(signal.SIGHUP)
     until(log.exists)
     controller.ask("status")
     line = controller.events("command")[-1]
@@ -293,7 +295,7 @@ def test_garbage_from_one_leaves_the_others_alone(server: Make) -> None:
 
 
 @pytest.mark.parametrize("offer", [{"v_min": 2, "v_max": 9}, {"v_min": 0, "v_max": 0}])
-def test_a_wrong_version_is_told(server: Make, offer: dict[str, int]) -> None:
+def test_a_wrong_version_is_told(server: Make, offer: dict[str, Any]) -> None:
     controller = server()
     controller.start()
     answer = Raw.unix(controller.path).hello(**offer)
@@ -313,10 +315,7 @@ def test_with_sync_rates_come_after_the_disk(server: Make) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 def test_over_the_unix_socket_nobody_speaks_for_another_user(server: Make) -> None:
     controller = server()
-    controller.folder.chmod(0o755)
-    for parent in controller.folder.parents:
-        if "pytest-of-" in str(parent):
-            parent.chmod(0o755)
+    open_to_all(controller.folder)
     controller.start()
     hook = controller.client(role="hook")
     hook.send(wire.Hook(1, "job_start", "77", "", 1000, 4))

@@ -223,19 +223,22 @@ class World:
         self, settings: ControllerSettings = SETTINGS, sync: bool = False, mark: Mark | None = None, **quotas: Any
     ) -> None:
         self.loop, self.pen, self.log = Loop(), Pen(), Log()
+        pen: Any = self.pen
+        log: Any = self.log
+        loop: Any = self.loop
         core = Core(settings, find(settings.sharing), epoch=5, boot=self.loop.now, state=None, warm=True)
         house = House(
             epoch=5, name="virtual", lease=settings.lease, beat=settings.beat, pace=settings.pace, own_uid=990
         )
         self.shell = Shell(
             core,
-            self.pen,
+            pen,
             house,
             Quotas(**quotas),
-            self.log,
-            self.loop,
+            log,
+            loop,
             clock=self.loop.time,
-            sync=sync,  # type: ignore[arg-type]
+            sync=sync,
             mark=mark,
         )
         self.ended: list[int] = []

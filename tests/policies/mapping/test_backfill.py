@@ -1,6 +1,7 @@
 """The rule of backfilling against itself written plainly, on made-up ends."""
 
 import math
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -21,7 +22,7 @@ class Plain:
         self.most = sensitivity + 1e-9
         weight = [seconds[i] + processors[i] * seconds[i] / ROOM + io[i] for i in range(len(seconds))]
         self.queue = sorted(range(len(seconds)), key=lambda i: (-weight[i], i))
-        self.running = [{} for _ in range(nodes)]
+        self.running: list[dict[Any, Any]] = [{} for _ in range(nodes)]
 
     def fits(self, job, others):
         if not others:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from penstock.policies.mapping.packs import packed
 
 ROOM = 8
+Batch = tuple[Any, Any, Any]
 
 
 @st.composite
-def jobs(draw, exact=True):
+def jobs(draw: st.DrawFn, exact: bool = True) -> Batch:
     """Times, I/O seconds and processors of a few jobs; `exact` makes ties and full packs likely."""
     count = draw(st.integers(1, 12))
     time = st.integers(1, 12).map(lambda value: value / 2) if exact else st.floats(0.1, 100)
@@ -27,7 +29,7 @@ def jobs(draw, exact=True):
 
 def literal(seconds, io, processors, room, sensitivity):
     """Algorithm 1 with the ties of the model: lists of jobs by falling processors, searched from the front."""
-    packs = []
+    packs: list[list[int]] = []
     times = [Fraction(value) for value in seconds.tolist()]
     moves = [Fraction(value) for value in io.tolist()]
     for i in sorted(range(len(times)), key=lambda i: (-times[i], i)):
@@ -49,16 +51,17 @@ def as_sets(pack):
 
 
 @given(jobs(), st.sampled_from([0.25, 0.5, 1.0, 1.5, 2.25, np.inf]))
-def test_algorithm_1(batch, sensitivity):
+def test_algorithm_1(batch: Batch, sensitivity: float) -> None:
     pack = packed(*batch, ROOM, sensitivity)
     assert as_sets(pack) == {frozenset(each) for each in literal(*batch, ROOM, sensitivity)}
 
 
 @given(jobs(exact=False))
-def test_infinite_sensitivity_is_first_fit(batch):
+def test_infinite_sensitivity_is_first_fit(batch: Batch) -> None:
     """First-fit as everybody knows it, the fullest pack being the first: no word of I/O in it."""
     seconds, _, processors = batch
-    members, left = [], []
+    members: list[set[int]] = []
+    left: list[int] = []
     for i in sorted(range(seconds.size), key=lambda i: (-seconds[i], i)):
         fitting = [k for k in range(len(left)) if left[k] >= processors[i]]
         if fitting:
@@ -73,7 +76,7 @@ def test_infinite_sensitivity_is_first_fit(batch):
 
 
 @given(jobs(exact=False), st.floats(0.1, 4) | st.just(np.inf))
-def test_every_pack_keeps_both_limits(batch, sensitivity):
+def test_every_pack_keeps_both_limits(batch: Batch, sensitivity: float) -> None:
     seconds, io, processors = batch
     pack = packed(*batch, ROOM, sensitivity)
     assert sorted(set(pack.tolist())) == list(range(pack.max() + 1))
@@ -85,7 +88,7 @@ def test_every_pack_keeps_both_limits(batch, sensitivity):
 
 
 @given(jobs(exact=False), st.floats(0.1, 4))
-def test_packs_are_numbered_by_falling_time(batch, sensitivity):
+def test_algorithm_1(batch: Batch, sensitivity: float) -> None:
     pack = packed(*batch, ROOM, sensitivity)
     longest = [batch[0][pack == number].max() for number in range(pack.max() + 1)]
     assert all(later <= earlier * (1 + 1e-8) for earlier, later in pairwise(longest))

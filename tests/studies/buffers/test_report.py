@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,9 +61,10 @@ def swept(shared: Split, *strategies: str) -> Sweep:
 
 
 def text_of(table: Table) -> str:
-    console = Console(file=io.StringIO(), width=120)
+    file = io.StringIO()
+    console = Console(file=file, width=120)
     console.print(table)
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+    return file.getvalue()
 
 
 def test_a_long_table_has_the_slowest() -> None:
@@ -164,7 +166,8 @@ def test_the_picture_of_a_run(partition: str, common: float | None) -> None:
     shared = divided(jobs(12), partition, common)
     run = run_of(shared, 0.5, timeline=True)
     figure = run_figure(run, shared.traffic)
-    upper, aside, lower, bars = figure.axes
+    axes: list[Any] = figure.axes
+    upper, aside, lower, bars = axes
     legend = aside.get_legend()
     assert legend is not None
     labels = [text.get_text() for text in legend.get_texts()]
@@ -234,7 +237,8 @@ def test_pictures_of_many_runs() -> None:
     sweep = swept(shared, "fair", "earliest-burst")
     figure = sweep_figure(sweep, shared.traffic.limits)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["Largest stretch", "Mean stretch"]
-    for axes, what in zip(figure.axes, ("max_stretch", "mean_stretch"), strict=True):
+    panels: list[Any] = figure.axes
+    for axes, what in zip(panels, ("max_stretch", "mean_stretch"), strict=True):
         drawn = [line.get_ydata() for line in axes.lines[:2]]
         assert [list(values) for values in drawn] == [
             [getattr(point.runs[place], what) for point in sweep.points] for place in range(2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from penstock.errors import InvalidOption
@@ -34,7 +36,7 @@ def test_capacities_are_dense_below_the_smallest_that_is_enough() -> None:
     ("partition", "common"), [("static", None), ("static", 0.3), ("isolated", 0.0), ("dynamic", None)]
 )
 def test_a_sweep_is_its_runs(partition: str, common: float | None) -> None:
-    strategies = ["fair", "earliest-burst", find_sharing("fcfs")]
+    strategies: list[Any] = ["fair", "earliest-burst", find_sharing("fcfs")]
     found = sweep_buffer(BURSTS, strategies, partition=partition, common=common, factors=(0.0, 0.4, 1.0))
     shared = split(BURSTS, partition, common)
     assert (found.partition, found.common, found.size) == (partition, shared.common, shared.size)

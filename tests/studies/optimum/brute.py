@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from penstock.model import Scenario
@@ -28,7 +30,7 @@ def shortest(chains):
 def chain_sets(draw, amount=st.integers(0, 6), most=3, operations=3):  # noqa: B008
     """A few short chains, now and then two that are alike."""
     count = draw(st.integers(1, most))
-    chains = []
+    chains: list[Any] = []
     for _ in range(count):
         if chains and draw(st.integers(0, 2)) == 0:
             chains.append(draw(st.sampled_from(chains)))

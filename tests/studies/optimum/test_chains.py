@@ -2,6 +2,7 @@ import _thread
 import signal
 import threading
 import time
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -157,7 +158,7 @@ def test_needless_states_are_struck(rows):
     by_code = np.lexsort([ready.sum(axis=1), code])
     code, counts, ready = code[by_code], counts[by_code], ready[by_code]
     strike_needless(code, counts, ready, compiled)
-    strike_needless.py_func(code, counts, ready, plain)
+    cast(Any, strike_needless).py_func(code, counts, ready, plain)
     assert compiled.tolist() == plain.tolist()
     kept = [(tuple(counts[i]), tuple(ready[i])) for i in np.flatnonzero(compiled)]
     for i in range(len(rows)):

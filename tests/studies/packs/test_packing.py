@@ -3,6 +3,7 @@
 import math
 from itertools import pairwise
 from time import process_time
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -223,13 +224,13 @@ def test_a_job_that_only_computes():
 
 def test_progress_counts_the_jobs():
     for backfill in (False, True):
-        seen = []
+        seen: list[Any] = []
         pack(scenario(), "inf", backfill=backfill, progress=seen.append)
         assert seen == sorted(seen) and seen[-1] == 2
 
 
 def test_a_comparison_is_refused_before_anything_has_run():
-    seen = []
+    seen: list[Any] = []
     with pytest.raises(PolicyError, match="is decided during it"):
         compare_packings(scenario(), sharing="periodic-fifo", progress=seen.append)
     assert seen == []

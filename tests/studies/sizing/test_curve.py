@@ -34,8 +34,9 @@ def test_both_curves_fall_and_start_at_the_size(platform: Document, partition: s
     assert [point.factor for point in curve.bandwidth] == list(FACTORS)
     assert [point.stretch for point in curve.stretch] == list(STRETCHES)
     assert curve.now.size == curve.stretch[0].size == curve.stretch[0].bound == pytest.approx(size)
-    for first, second in (*pairwise(curve.bandwidth), *pairwise(curve.stretch)):
-        assert second.size <= first.size + 1e-9
+    sizes = ([point.size for point in curve.bandwidth], [point.size for point in curve.stretch])
+    for larger, smaller in (pair for each in sizes for pair in pairwise(each)):
+        assert smaller <= larger + 1e-9
     for first, second in pairwise(curve.stretch):
         assert 0.0 <= second.bound <= first.bound + 1e-9
     assert all(point.bound <= point.size for point in curve.stretch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,9 +34,9 @@ MANY = document(
 
 
 def text_of(table: Table) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(table)
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+    file = io.StringIO()
+    Console(file=file, width=100).print(table)
+    return file.getvalue()
 
 
 def burst(by: dict[str, float], **changes: object) -> Burst:
@@ -85,7 +86,8 @@ def test_nothing_moves() -> None:
 def test_the_picture_tells_eight_applications_apart(partition: str) -> None:
     found = sized(MANY, partition)
     figure = usage_figure(found)
-    upper, lower = figure.axes
+    axes: list[Any] = figure.axes
+    upper, lower = axes
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert ("4 others" in labels) == (partition != "isolated")
     assert ("held, or set aside for those that run" in labels) == (partition == "static")

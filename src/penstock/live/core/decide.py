@@ -136,32 +136,38 @@ class Decider:
         return PolicyAnswer(floors, shown, wanted, changes)
 
     def _least(self, policy: Sharing, state: ControllerState, shown: list[Shown], changes: list[Change]) -> Floats:
-        """The rate of every row, the least of what its resources give it."""
+        """The rate of every row: the least of what its resources give it, and again of what this leaves over there.
+
+        What a policy wants to remember is that of the first round, in which it saw everybody.
+        """
         share = state.rows.share[:, : state.rows.count]
-        used = share > 0.0
-        offered = np.where(used, inf, state.rows.limit[: state.rows.count])
-        for _ in range(_ROUNDS):
-            changes.clear()
-            given = np.where(used, 0.0, offered)
-            for each in shown:
-                part = share[each.place, each.rows]
-                most = part * _by_others(offered, each)
-                given[each.place, each.rows] = self._rates(policy, state, each, most, changes) / part
-            if (given == offered).all():
+        limit = state.rows.limit[: state.rows.count]
+        wanted = np.where((share > 0.0).any(axis=0), 0.0, limit)
+        room = np.zeros(len(share))
+        room[[each.place for each in shown]] = [each.view.capacity for each in shown]
+        for turn in range(_ROUNDS):
+            most = _usable(limit - wanted, room, share)
+            if not most.any():
                 break
-            offered = given
-        least: Floats = offered.min(axis=0)
-        return least
+            given = np.where(share > 0.0, 0.0, inf)
+            for each in shown:
+                rates = self._rates(policy, state, each, room[each.place], most, [] if turn else changes)
+                given[each.place, each.rows] = rates / share[each.place, each.rows]
+            more = np.minimum(given.min(axis=0), most)
+            wanted += more
+            room = (share * np.where(share > 0.0, given - more, 0.0)).sum(axis=1)
+        return wanted
 
     def _rates(
-        self, policy: Sharing, state: ControllerState, shown: Shown, most: Floats, changes: list[Change]
+        self, policy: Sharing, state: ControllerState, shown: Shown, room: float, most: Floats, changes: list[Change]
     ) -> Floats:
-        """What the policy gives on one resource to rows that can use `most` of it."""
-        limit = np.minimum(shown.view.limit, most)
+        """What the policy gives of `room` on one resource to rows that can use `most`."""
+        share = state.rows.share[shown.place, shown.rows]
+        limit = np.minimum(shown.view.limit, share * most[shown.rows])
         rates = np.zeros(limit.size)
         # Only those that can use something are shown: a policy may divide by what one can use.
         if (asking := np.flatnonzero(limit)).size:
-            view = _picked(shown.view._replace(limit=limit), asking)
+            view = _picked(shown.view._replace(capacity=room, limit=limit), asking)
             rates[asking] = self._answer(policy, state, shown.name, view, changes)
         return rates
 
@@ -184,10 +190,11 @@ class Decider:
         return rates
 
 
-def _by_others(offered: Floats, shown: Shown) -> Floats:
-    """What the other resources let the rows of this one use."""
-    least: Floats = np.delete(offered, shown.place, axis=0).min(axis=0)
-    return least[shown.rows]
+def _usable(limit: Floats, room: Floats, share: Floats) -> Floats:
+    """How much more every row can use, where it may use `room` of its resources; next to nothing is nothing."""
+    fitting = np.divide(room[:, np.newaxis], share, out=np.full(share.shape, inf), where=share > 0.0).min(axis=0)
+    most: Floats = np.minimum(limit, fitting)
+    return np.where(most > SAME * limit, most, 0.0)
 
 
 def _planned(policy: Sharing, view: View) -> tuple[View, Floats]:

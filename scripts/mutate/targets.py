@@ -1,0 +1,40 @@
+"""The modules whose mutants are tried, each with the tests that should notice them; doctests of its own count, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "penstock"
+
+_ENGINE = ("tests/engine/link", "tests/policies/sharing")
+_ORDERS = ("tests/engine/link", "tests/policies/sharing", "tests/live/core/test_decisions.py")
+_CORE = ("tests/live/core", "tests/live/test_equals_simulator.py", "tests/live/test_stateful.py", "tests/lookback")
+_MEMBER = ("tests/client/test_member.py", "tests/client/test_member_rules.py", "tests/client/test_phases.py")
+_BUCKET = ("tests/client/test_bucket.py", "tests/client/test_shared.py")
+
+TARGETS: dict[str, tuple[str, ...]] = {
+    "engine/link/losses.py": _ENGINE,
+    "engine/rows.py": _ENGINE,
+    "policies/sharing/rules.py": _ORDERS,
+    "policies/sharing/order.py": _ORDERS,
+    "policies/sharing/exclusive.py": _ORDERS,
+    "policies/sharing/turns.py": _ORDERS,
+    "live/core/charges.py": _CORE,
+    "live/core/dispatch.py": _CORE,
+    "live/core/apply.py": _CORE,
+    "live/core/losses.py": _CORE,
+    "live/core/decide.py": _CORE,
+    "client/member.py": _MEMBER,
+    "client/announcing.py": _MEMBER,
+    "client/pacing.py": _MEMBER,
+    "client/bucket.py": _BUCKET,
+}
+
+
+def groups(modules: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Paths for pytest, and the modules that these tests are for."""
+    for tests in dict.fromkeys(TARGETS[module] for module in modules):
+        alike = [module for module in modules if TARGETS[module] == tests]
+        yield [*(str(ROOT / each) for each in tests), *(str(PACKAGE / module) for module in alike)], alike

@@ -1,0 +1,168 @@
+"""Tests against a change, each in a forked process that has everything imported and collected already.
+
+pytest collects the tests once. Where it would run them, every mutant gets a fork of that process, in which the changed
+function is given its new code. No file is written, so a run that is stopped leaves nothing behind. First the tests run
+without a change: those that pass and are quick enough try the mutants, quickest first. What a module computed when it
+was imported stays as it was.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import pytest
+from hypothesis import Phase, settings
+
+from scripts.mutate.mutants import Mutant
+
+PROFILE = "mutate"  # of hypothesis
+_MEMORY = 4 << 30  # bytes; a loop that no longer ends may fill a list
+_SLOWER = 10.0  # times that a mutant may take what the tests take without it, and a second
+
+
+@dataclass
+class Result:
+    """What became of the tests: seconds of each that passed, and what stopped them, if something did."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    stopped: str = ""
+
+
+Tell = Callable[[Path, Mutant, Result], None]
+
+
+class Trials:
+    """A pytest plugin that tries `mutants`, pairs of a module's path and a change, until the time `until` has come."""
+
+    def __init__(self, mutants: Sequence[tuple[Path, Mutant]], until: float, longest: float, tell: Tell) -> None:
+        self._mutants, self._until, self._longest, self._tell = mutants, until, longest, tell
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run every test for each mutant instead of once."""
+        whole = forked(lambda: _ran(session.items, stop=False), limit=3600.0)
+        quick = {name: seconds for name, seconds in whole.seconds.items() if seconds <= self._longest}
+        items = sorted((item for item in session.items if item.nodeid in quick), key=lambda item: quick[item.nodeid])
+        limit = 1.0 + _SLOWER * sum(quick.values())
+        functions = _functions({path for path, _ in self._mutants})
+        gc.freeze()  # so that no fork looks at, and copies, what all of them share
+        print(f"{len(items)} of {len(session.items)} tests, {sum(quick.values()):.1f} s", flush=True)
+        for path, mutant in self._mutants:
+            if time.monotonic() > self._until:
+                break
+            changed = functions.get((path, mutant.outermost), [])
+            result = forked(partial(_ran_changed, items, path, mutant, changed), limit)
+            # Who noticed one mutant notices the next one likely, too.
+            items.sort(key=lambda item: item.nodeid != result.stopped)
+            self._tell(path, mutant, result)
+        return True
+
+
+def register_profile() -> None:
+    """The same examples every time, and when one fails, no search for a smaller one."""
+    phases = (Phase.explicit, Phase.generate)
+    settings.register_profile(PROFILE, max_examples=50, derandomize=True, deadline=None, database=None, phases=phases)
+
+
+def _ran_changed(items: list[pytest.Item], path: Path, mutant: Mutant, functions: list[FunctionType]) -> Result:
+    if not functions:
+        return Result(stopped="nothing: it is not there once the module is imported")
+    codes = _codes(compile(mutant.tree(), str(path), "exec", dont_inherit=True))
+    new = {code.co_firstlineno: code for code in codes if code.co_qualname == mutant.outermost}
+    for function in functions:
+        function.__code__ = new[function.__code__.co_firstlineno]
+    return _ran(items, stop=True)
+
+
+def _functions(paths: set[Path]) -> dict[tuple[Path, str], list[FunctionType]]:
+    """All functions that these files define, by file and name."""
+    found: dict[tuple[Path, str], list[FunctionType]] = {}
+    names = {str(path): path for path in paths}
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename in names:
+            path = names[each.__code__.co_filename]
+            found.setdefault((path, each.__code__.co_qualname), []).append(each)
+    return found
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _ran(items: list[pytest.Item], stop: bool) -> Result:
+    """Run tests; `stop` at the first that fails."""
+    result = Result()
+    watcher = _Watcher(result)
+    items[0].config.pluginmanager.register(watcher)
+    for item, after in zip(items, [*items[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        if stop and result.stopped:
+            break
+    return result
+
+
+class _Watcher:
+    """Notes how tests go."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._result.stopped = self._result.stopped or report.nodeid
+            self._result.seconds.pop(report.nodeid, None)
+        elif report.when == "call" and report.passed:
+            self._result.seconds[report.nodeid] = report.duration
+
+
+def forked(work: Callable[[], Result], limit: float) -> Result:
+    """What `work` gives in a process of its own that may take `limit` seconds."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _in_child(work, writing)
+    os.close(writing)
+    in_time = _ended(child, limit)
+    with open(reading, encoding="utf-8") as pipe:
+        told = pipe.read() if in_time else ""
+    if told:
+        return Result(**json.loads(told))
+    return Result(stopped="an end without a word" if in_time else "the time limit")
+
+
+def _in_child(work: Callable[[], Result], writing: int) -> None:
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    silence = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(silence, stream)
+    try:
+        told = json.dumps(vars(work()))
+        with open(writing, "w", encoding="utf-8") as pipe:
+            pipe.write(told)
+    finally:
+        os._exit(0)
+
+
+def _ended(child: int, limit: float) -> bool:
+    """Wait for a process; end it and whatever it started when its time is over."""
+    until = time.monotonic() + limit
+    while time.monotonic() < until:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.01)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
