@@ -50,7 +50,7 @@ soak: $(TEST_READY)  ## what is too long for every change; before a release (SEE
 	@$(PYTEST) --soak -n $(WORKERS) -m "soak and not timing" $(PYTEST_ARGS)
 	@echo "soak: of time and memory, one at a time …"
 	@$(PYTEST) --soak -m "soak and timing" $(PYTEST_ARGS)
-	@echo "soak: five times as many random examples, seed $(SEED) …"
+	@echo "soak: many random examples, seed $(SEED) …"
 	@HYPOTHESIS_PROFILE=soak $(PYTEST) --soak -n $(WORKERS) -m "hypothesis and not timing" --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 began:
