@@ -54,7 +54,7 @@ soak: $(TEST_READY)  ## what is too long for every change; before a release (SEE
 	@$(PYTEST) --soak -n $(WORKERS) -m "soak and not timing" $(PYTEST_ARGS)
 	@echo "soak: of time and memory, one at a time …"
 	@$(PYTEST) --soak -m "soak and timing" $(PYTEST_ARGS)
-	@echo "soak: five times as many random examples, seed $(SEED) …"
+	@echo "soak: many random examples, seed $(SEED) …"
 	@HYPOTHESIS_PROFILE=soak $(PYTEST) --soak -n $(WORKERS) -m "hypothesis and not timing" --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 mutate: $(TEST_READY)  ## change rules a little, one place at a time; which changes does no test notice?

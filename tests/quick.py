@@ -12,7 +12,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 UPSTREAM = ("origin/main", "main", "HEAD")
-FASTEST = ("tests/model", "tests/live/core", "tests/client/test_member.py", "tests/kernels/test_tournament.py")
+FASTEST = (
+    "tests/model",
+    "tests/metrics",
+    "tests/live/core",
+    "tests/client/test_member.py",
+    "tests/kernels/test_tournament.py",
+    "tests/cli/test_contract.py",
+    "tests/cli/test_bad_input.py",
+)
 
 
 def git(*words: str) -> list[str]:
@@ -43,10 +51,11 @@ def tests_of(file: Path) -> Iterator[Path]:
 
 
 def _mirrored(file: Path) -> Iterator[Path]:
-    """tests/a/b/test_c.py for a/b/c.py, then the deepest of tests/a/b, tests/a that there is."""
+    """tests/a/b/test_c.py for a/b/c.py, and the first of tests/a/b, tests/a that there is."""
     exact = Path("tests", file.parent, f"test_{file.name}")
     folders = [Path("tests", folder) for folder in file.parents if folder.name]
-    yield from [path for path in (exact, *folders) if (ROOT / path).exists()][:2]
+    yield from [exact] if (ROOT / exact).is_file() else []
+    yield from [folder for folder in folders if (ROOT / folder).is_dir()][:1]
 
 
 def chosen(files: Iterable[Path]) -> list[str]:

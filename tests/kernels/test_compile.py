@@ -226,44 +226,52 @@ def policy_kernel(policy: Strategy | Sharing) -> str:
     return f"{policy.plain.__module__}.{policy.plain.__name__}"
 
 
-COMPARE_ALL = """
+SHARE_ALL = """
 import json, sys
-from penstock import Scenario, buffering, compare
-from penstock.buffers import buffer
-from penstock.sharing import NAMES, find
-from penstock.targets import allocate
+from penstock import Scenario, compare
+from penstock.policies.sharing import NAMES
+from penstock.studies.targets import allocate
 
-documents, striped, buffered = json.load(sys.stdin)
+documents, striped = json.load(sys.stdin)
 for document in documents:
     compare(Scenario.from_document(document), timeline=True)
 for document in striped:
     for name in NAMES:
         allocate(Scenario.from_document(document), sharing=name)
     allocate(Scenario.from_document(document), "mckp")
-for document in buffered:
+"""
+BUFFER_ALL = """
+import json, sys
+from penstock import Scenario
+from penstock.policies import buffering
+from penstock.policies.sharing import find
+from penstock.studies.buffers import buffer
+
+for document in json.load(sys.stdin):
     for strategy in (*buffering.NAMES, find("greedy-yield"), find("best-next-event")):
         for partition in ("static", "isolated", "dynamic"):
             buffer(Scenario.from_document(document), 3.0, partition=partition, strategy=strategy, timeline=True)
 """
 
 
+def run_checked(code: str, documents: list[Any], folder: Path) -> None:
+    """Compiled anew with every index checked: unchecked, a wrong one corrupts memory and shows up anywhere."""
+    env = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)}
+    subprocess.run([sys.executable, "-c", code], input=json.dumps(documents), env=env, text=True, check=True)
+
+
 @pytest.mark.slow
 @pytest.mark.long
-def test_no_kernel_reaches_beyond_its_arrays(tmp_path: Path) -> None:
-    """Compiled anew with every index checked: unchecked, a wrong one corrupts memory and shows up anywhere."""
-    subprocess.run(
-        [sys.executable, "-c", COMPARE_ALL],
-        input=json.dumps(
-            [
-                [random_document(seed, 40 if seed % 10 == 0 else None) for seed in range(200)],
-                [striped_document(seed) for seed in range(50)],
-                [buffer_document(seed) for seed in range(50)],
-            ]
-        ),
-        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},
-        text=True,
-        check=True,
-    )
+@pytest.mark.parametrize("count", [15, pytest.param(50, marks=pytest.mark.soak)])
+def test_no_kernel_reaches_beyond_its_arrays(count: int, tmp_path: Path) -> None:
+    shared = [random_document(seed, 40 if seed % 10 == 0 else None) for seed in range(4 * count)]
+    run_checked(SHARE_ALL, [shared, [striped_document(seed) for seed in range(count)]], tmp_path)
+
+
+@pytest.mark.soak
+def test_no_kernel_of_a_buffer_reaches_beyond_its_arrays(tmp_path: Path) -> None:
+    """A minute to compile. As plain Python, which refuses an index beyond the end, the same kernels run above."""
+    run_checked(BUFFER_ALL, [buffer_document(seed) for seed in range(50)], tmp_path)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 1.0, 2.5]) | positive), max_size=60))

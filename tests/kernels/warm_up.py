@@ -1,4 +1,4 @@
-"""Compile every kernel once, for all processes to come: `python tests/kernels/warm_up.py`, before tests in many workers.
+"""Compile every kernel once, for all processes to come: `python tests/kernels/warm_up.py`.
 
 The loop of the burst buffers takes longer to compile than all others together, so it has a process of its own.
 """

@@ -277,7 +277,8 @@ def measure(document: Document, jobs: list[Job]) -> Document:
         age = (stop if job.completion is None else job.completion) - job.release
         stretch = None if job.completion is None else age / job.progress()
         row = {"name": job.name, "yield": job.progress() / age, "completion": job.completion, "stretch": stretch}
-        rows.append(row | {"compute_done": job.compute_done, "transferred": job.transferred})
+        # Nobody has a walltime here, so nobody is cut off.
+        rows.append(row | {"compute_done": job.compute_done, "transferred": job.transferred, "cut": False})
     stretches = [row["stretch"] for row in rows if row["stretch"] is not None]
     room = (stop - begin) * sum(job.nodes for job in jobs)
     pressure = None
