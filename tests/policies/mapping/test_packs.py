@@ -88,7 +88,7 @@ def test_every_pack_keeps_both_limits(batch: Batch, sensitivity: float) -> None:
 
 
 @given(jobs(exact=False), st.floats(0.1, 4))
-def test_algorithm_1(batch: Batch, sensitivity: float) -> None:
+def test_packs_are_numbered_by_falling_time(batch: Batch, sensitivity: float) -> None:
     pack = packed(*batch, ROOM, sensitivity)
     longest = [batch[0][pack == number].max() for number in range(pack.max() + 1)]
     assert all(later <= earlier * (1 + 1e-8) for earlier, later in pairwise(longest))
