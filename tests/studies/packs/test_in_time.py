@@ -90,7 +90,7 @@ def test_the_first_that_waits_is_not_delayed_if_walltimes_hold(document):
     for job in document["applications"]:
         for key in ("bandwidth", "read_bandwidth", "write_bandwidth", "walltime"):
             job.pop(key, None)
-    promised: dict[int, float] = {}
+    promised: dict[int, list[float]] = {}
 
     @mapping("watched", factor=float(len(document["applications"])))
     def watched(view):
