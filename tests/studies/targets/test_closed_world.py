@@ -34,7 +34,10 @@ def closed_document(draw: random.Random) -> Document:
     applications = []
     for i in range(draw.randint(1, 7)):
         counts = sorted({1, *(draw.randint(1, targets) for _ in range(3))})
-        body = [{"compute": draw.choice([0.5, 2, draw.uniform(0, 9)])}, {"write": draw.choice([1, 3, draw.uniform(0.1, 6)])}]
+        body = [
+            {"compute": draw.choice([0.5, 2, draw.uniform(0, 9)])},
+            {"write": draw.choice([1, 3, draw.uniform(0.1, 6)])},
+        ]
         applications.append(
             {
                 "name": f"a{i}",
@@ -48,7 +51,13 @@ def closed_document(draw: random.Random) -> Document:
     if draw.random() < 0.5:
         platform["nodes"] = sum(each["nodes"] for each in applications) + 5
     noise = draw.choice([0.0, 0.0, 0.3])
-    return {"version": 1, "platform": platform, "applications": applications, "seed": draw.randint(0, 99), "noise": noise}
+    return {
+        "version": 1,
+        "platform": platform,
+        "applications": applications,
+        "seed": draw.randint(0, 99),
+        "noise": noise,
+    }
 
 
 def runs() -> list[tuple[str, Document, Document]]:
