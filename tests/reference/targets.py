@@ -190,7 +190,7 @@ def jobs_of(document: Document, counts: Counts, targets: Placed) -> list[Job]:
         plain = {key: value for key, value in document.items() if key != "window"}
         stages = stages_of(plain | {"platform": {"bandwidth": 1.0}}, index)
         release = float(app.get("release", 0.0)) - begin
-        deadline = max(release + app.get("walltime", math.inf), max(0.0, release))
+        deadline = max(release + app.get("walltime", math.inf), 0.0, release)
         job = Job(app["name"], nodes_of(app), release, max(0.0, release), deadline, stages, pace)
         job.progress = job.before = app.get("progress", max(0.0, -release))
         jobs.append(job)

@@ -16,7 +16,6 @@ from penstock import Scenario
 from penstock.errors import PolicyError
 from penstock.policies.allocation import NAMES as ALLOCATIONS
 from penstock.policies.placement import NAMES as PLACEMENTS
-
 from penstock.studies.targets import Allotment, allocate, improve
 
 Document = dict[str, Any]

@@ -315,9 +315,9 @@ def capacity_of(stripes: Stripes, state: StripeState, view: View, target: int) -
 
 
 @inlined
-def _keep_memory(stripes: Stripes, state: StripeState, view: View, target: int) -> None:
+def _keep_memory(stripes: Stripes, state: StripeState, view: View, target: int, resuming: bool) -> None:
     """Note what the policy remembers before it is asked for the first time, in case that it is asked again."""
-    if stripes.efficiency.size > 0 and state.counts[MOVING] == 0:
+    if stripes.efficiency.size > 0 and state.counts[MOVING] == 0 and not resuming:
         start = stripes.memory[target]
         for k in range(stripes.memory[target + 1] - start):
             state.spare[k] = view.memory[start + k]
@@ -400,8 +400,7 @@ def run_targets(
             target = state.touched[state.counts[TOUCHED] - 1]
             active = state.active[target]
             if active > 0:
-                if not resuming:
-                    _keep_memory(stripes, state, view, target)
+                _keep_memory(stripes, state, view, target, resuming)
                 if pausing and not resuming:
                     return PAUSED
                 if not pausing:

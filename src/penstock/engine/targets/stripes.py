@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats, FloatTable, Ints
 from penstock.kernels.numba_types import numba_type

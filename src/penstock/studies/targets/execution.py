@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from penstock.engine.dedicated import dedicated
 from penstock.engine.stepping import Progress
 from penstock.engine.targets.execution import TargetRun, execute_on_targets
 from penstock.engine.targets.stripes import Stripes, stripes_of
 from penstock.kernels.arrays import Floats
-from penstock.metrics.dedicated import dedicated
 from penstock.policies.sharing.policy import Outlook, Sharing
 from penstock.studies.targets.arrangement import Arrangement
 from penstock.studies.targets.site import FIRST, Site

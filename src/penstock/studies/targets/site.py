@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from penstock.engine.compile import compile_scenario
+from penstock.engine.dedicated import dedicated
 from penstock.engine.foresight import foresee
 from penstock.engine.program import Program
 from penstock.engine.tally import tally
 from penstock.engine.targets.stripes import efficiencies
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.kernels.arrays import Floats, FloatTable, Ints
-from penstock.metrics.dedicated import dedicated
 from penstock.model import Application, Scenario, Target
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.foresight import Foresight
