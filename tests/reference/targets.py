@@ -356,9 +356,9 @@ def losses(jobs: list[Job], rows: list[Document], end: float) -> Document:
     return {
         "node_hours_lost": lost / 3600,
         "node_hours_used": used / 3600,
-        "lost_share": lost / used,
+        "lost_share": lost / used if used else None,
         "worst": next(row["name"] for _, row in there if row["yield"] <= (1 + 1e-9) * lowest),
-        "mean_yield": sum(job.nodes * life(job, end) * row["yield"] for job, row in there) / used,
+        "mean_yield": sum(job.nodes * life(job, end) * row["yield"] for job, row in there) / used if used else None,
         "p95_stretch": float(np.percentile(stretches, 95)) if stretches else None,
         "unfinished": len(there) - len(stretches),
     }

@@ -149,12 +149,15 @@ class _TargetExecution(Stepping):
         compute_done, moved, io_seconds = state.compute_done.copy(), state.transferred.copy(), state.io_seconds.copy()
         transferring = state.under_way > 0
         computing = ~transferring & (state.operation >= 0)
-        until, cut = np.minimum(state.until, end), state.cut == 1
+        until = np.minimum(state.until, end)
         since = np.maximum(0.0, until - state.since)
         compute_done[computing] += since[computing]
         io_seconds[transferring] += since[transferring]
         moved += self._moved_so_far()
-        completed = ~cut & (state.until <= end * (1.0 + SAME)) | self._completing_now()
+        nearly = end * (1.0 + SAME)
+        completed = (state.cut == 0) & (state.until <= nearly) | self._completing_now()
+        # A deadline at the very end of the run is one, too.
+        cut = (state.cut == 1) | ~completed & (self.bounds.deadline <= nearly)
         return TargetRun(
             self.origin,
             self.origin + end,
@@ -172,7 +175,9 @@ class _TargetExecution(Stepping):
     def _completing_now(self) -> Bools:
         """Who has a last operation that is over at the very end of the run, and nothing after it."""
         state, now = self.state, float(self.state.clock[NOW])
-        last = (state.under_way > 0) & (state.operation == self.chains.first[1:] - 1) & (self.chains.tail <= SAME * now)
+        last: Bools = (
+            (state.under_way > 0) & (state.operation == self.chains.first[1:] - 1) & (self.chains.tail <= SAME * now)
+        )
         rows = self._rows()
         under_way = self.view.remaining[rows] > self.view.rate[rows] * SAME * now
         last[self.stripes.owner[state.stripe[rows[under_way]]]] = False

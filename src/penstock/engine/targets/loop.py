@@ -156,7 +156,7 @@ def _row_of(stripes: Stripes, state: StripeState, stripe: int) -> int:
     start = stripes.row[stripes.target[stripe]]
     for row in range(start, start + state.active[stripes.target[stripe]]):
         if state.stripe[row] == stripe:
-            return row  # type: ignore[no-any-return]
+            return row
     return -1
 
 

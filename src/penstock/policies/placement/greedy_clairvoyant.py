@@ -84,7 +84,7 @@ def _weigh(placing: _Placing, i: int) -> None:
 
 @inlined
 def _lighter(key: Floats, a: int, b: int) -> bool:
-    return key[a] < key[b] or (key[a] == key[b] and a < b)  # type: ignore[no-any-return]
+    return key[a] < key[b] or (key[a] == key[b] and a < b)
 
 
 @inlined

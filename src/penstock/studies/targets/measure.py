@@ -81,9 +81,17 @@ def _lives(site: Site, fared: TargetsOutcome) -> _Lives:
 def _losses(site: Site, fared: TargetsOutcome, lives: _Lives) -> Losses:
     """Of those who took part."""
     there = np.flatnonzero(lives.there)
-    names = [site.demand.names[i] for i in there]
-    columns = (lives.seconds, lives.progress, lives.yields, lives.stretch, fared.run.cut)
-    return losses_of(Lives(names, site.demand.nodes[there], *(column[there] for column in columns)))
+    return losses_of(
+        Lives(
+            [site.demand.names[i] for i in there],
+            site.demand.nodes[there],
+            lives.seconds[there],
+            lives.progress[there],
+            lives.yields[there],
+            lives.stretch[there],
+            fared.run.cut[there],
+        )
+    )
 
 
 def _applications(site: Site, arrangement: Arrangement, fared: TargetsOutcome, lives: _Lives) -> tuple[Striped, ...]:
