@@ -37,6 +37,17 @@ Common = Annotated[
     float | None,
     typer.Option(metavar="F", help="This part of it is for whoever has filled his own.  [default: 0]"),
 ]
+Lead = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DURATION|forever",
+        help="How long before a release its input may be fetched.  [default: forever if all are released at 0, else 0]",
+    ),
+]
+Admit = Annotated[
+    str,
+    typer.Option(metavar="now|wait", help="Start with what is left of the buffer, or wait for one's part of it."),
+]
 StrategyName = Annotated[
     str | None,
     typer.Option("--strategy", metavar="NAME", help="Who drains and fetches first, or own.py.  [default: fair]"),
@@ -65,6 +76,8 @@ def buffer(
     capacity: Capacity = None,
     partition: Partition = "static",
     common: Common = None,
+    lead: Lead = None,
+    admit: Admit = "now",
     strategy: StrategyName = None,
     sharing: Sharing = None,
     compare: Compare = False,
@@ -78,20 +91,22 @@ def buffer(
     from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
     from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
     from penstock.model import load  # noqa: PLC0415
+    from penstock.studies.sizing.lead import read_lead  # noqa: PLC0415
 
-    given = _asked(capacity, sweep)
+    given, ahead = _asked(capacity, sweep), read_lead(lead)
     _check_options(partition, common, strategy, sharing)
+    _check_admission(admit, partition)
     check_outputs(plot)
     found = disturbed(load(scenario), noise, seed)
     asked = None if sweep else given or _of_platform(found)
     chosen = _chosen(strategy, sharing, compare)
-    split = _split(found, partition, common)
+    split = _split(found, partition, common, ahead)
     if asked is None:
-        return _show_sweep(_swept(found, chosen, split), split, json, plot)
+        return _show_sweep(_swept(found, chosen, split, admit), split, json, plot)
     size = _bytes(asked, split)
     if compare:
-        return _show_comparison(_compared(found, size, chosen, split), split, json, plot)
-    return _show(_run(found, size, chosen[0], split, timeline=plot is not None), split, json, plot)
+        return _show_comparison(_compared(found, size, chosen, split, admit), split, json, plot)
+    return _show(_run(found, size, chosen[0], split, admit, timeline=plot is not None), split, json, plot)
 
 
 def _asked(text: str | None, sweep: bool) -> _Capacity | None:
@@ -137,6 +152,12 @@ def _check_options(partition: str, common: float | None, strategy: str | None, s
         raise InvalidOption("--strategy knows of the buffer, --sharing takes its place and does not; give one of them")
 
 
+def _check_admission(admit: str, partition: str) -> None:
+    from penstock.studies.buffers.execution import check_admission  # noqa: PLC0415
+
+    check_admission(admit, partition)
+
+
 def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[Strategy | SharingPolicy]:
     """The strategy asked for; to compare, all others come before it."""
     from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
@@ -151,13 +172,13 @@ def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[St
     return [*known, *([] if wanted in known else [wanted])]
 
 
-def _split(scenario: Scenario, partition: str, common: float | None) -> Split:
+def _split(scenario: Scenario, partition: str, common: float | None, lead: float | None) -> Split:
     from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
     from penstock.studies.buffers.split import split  # noqa: PLC0415
 
     with ProgressLine() as line:
         line.show("sizing")
-        return split(scenario, partition, common, progress=lambda detail: line.show("sizing", None, detail))
+        return split(scenario, partition, common, lead=lead, progress=lambda detail: line.show("sizing", None, detail))
 
 
 def _bytes(asked: _Capacity, split: Split) -> float:
@@ -172,7 +193,7 @@ def _bytes(asked: _Capacity, split: Split) -> float:
 
 
 def _run(
-    scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, *, timeline: bool
+    scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, admit: str, *, timeline: bool
 ) -> Buffered:
     from penstock.studies.buffers import buffer as run  # noqa: PLC0415
 
@@ -180,25 +201,32 @@ def _run(
         def progress(_: float, events: int) -> None:
             show(strategy.name, None, f"{events:,} events")
 
-        return run(scenario, size, **_given(split), strategy=strategy, timeline=timeline, progress=progress)
+        return run(
+            scenario,
+            size,
+            split=split,
+            strategy=strategy,
+            admit=admit,
+            against_none=size > 0.0,
+            timeline=timeline,
+            progress=progress,
+        )
 
     return _metered(work)
 
 
-def _compared(scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split) -> Comparison:
+def _compared(
+    scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split, admit: str
+) -> Comparison:
     from penstock.studies.buffers.sweep import compare_buffers  # noqa: PLC0415
 
-    return _metered(lambda show: compare_buffers(scenario, size, chosen, split=split, progress=show))
+    return _metered(lambda show: compare_buffers(scenario, size, chosen, split=split, admit=admit, progress=show))
 
 
-def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split) -> Sweep:
+def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split, admit: str) -> Sweep:
     from penstock.studies.buffers.sweep import sweep_buffer  # noqa: PLC0415
 
-    return _metered(lambda show: sweep_buffer(scenario, chosen, split=split, progress=show))
-
-
-def _given(split: Split) -> dict[str, Any]:
-    return {"partition": split.partition, "common": split.common, "split": split}
+    return _metered(lambda show: sweep_buffer(scenario, chosen, split=split, admit=admit, progress=show))
 
 
 def _metered(work: Callable[[Callable[..., None]], T]) -> T:
