@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -251,7 +252,7 @@ def decide(
     ]
     moving, again = len(there), bool(there)
     while again:
-        state = {"capacity": efficiency(document, target, moving), "now": now, "begin": 0.0, "end": end}
+        state: dict[str, Any] = {"capacity": efficiency(document, target, moving), "now": now, "begin": 0.0, "end": end}
         state |= {"active": [job.view(target) for job in there]}
         rates = rates_of(state | {"computing": [job.elsewhere(target, now) for job in others]}, policy)
         fewer = sum(rates.get(job.name, 0.0) > 0.0 for job in there)

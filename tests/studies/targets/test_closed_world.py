@@ -30,7 +30,7 @@ def closed_document(draw: random.Random) -> Document:
     """A few applications that are released together, at 0 or later."""
     targets, release = draw.randint(1, 7), draw.choice([0.0, 0.0, 3.7])
     listed = [{"name": f"t{i}", **({"bandwidth": 1.3} if draw.random() < 0.2 else {})} for i in range(targets)]
-    applications = []
+    applications: list[Document] = []
     for i in range(draw.randint(1, 7)):
         counts = sorted({1, *(draw.randint(1, targets) for _ in range(3))})
         body = [
@@ -64,7 +64,7 @@ def runs() -> list[tuple[str, Document, Document]]:
     draw, found = random.Random(17), []
     for number in range(120):
         document = closed_document(draw)
-        how = {"allocation": draw.choice(ALLOCATIONS), "placement": draw.choice(PLACEMENTS)}
+        how: Document = {"allocation": draw.choice(ALLOCATIONS), "placement": draw.choice(PLACEMENTS)}
         how |= {"sharing": draw.choice(SHARING), "error": draw.choice([0.0, 0.0, 0.2])}
         found.append((f"{number}: {' '.join(map(str, how.values()))}", document, how))
     return found
