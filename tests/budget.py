@@ -36,6 +36,7 @@ BUDGETS = {
     "report": 40.0,
     "reproduce": 100.0,
     "rest": 15.0,
+    "scripts": 10.0,
     "src": 10.0,
     "start": 50.0,
     "studies": 80.0,

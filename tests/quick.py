@@ -46,7 +46,7 @@ def tests_of(file: Path) -> Iterator[Path]:
         case ("src", "penstock", *below) if file.suffix == ".py":
             yield from _mirrored(Path(*below))
             yield file
-        case ("docs" | "benchmarks" as room, *_):
+        case ("docs" | "benchmarks" | "scripts" as room, *_):
             yield Path("tests", room)
 
 

@@ -24,6 +24,7 @@ TESTS = Path(__file__).parent
         ("tests/live/harness/judge.py", ["tests/live/harness"]),
         ("docs/index.md", ["tests/docs"]),
         ("benchmarks/rows.py", ["tests/benchmarks"]),
+        ("scripts/mutate.py", ["tests/scripts"]),
         ("src/penstock/py.typed", list(quick.FASTEST)),
         ("tests/conftest.py", list(quick.FASTEST)),
         ("Makefile", list(quick.FASTEST)),
