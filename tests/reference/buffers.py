@@ -466,7 +466,9 @@ class Job:
         given = missing if missing <= free + TOLERANCE * device else max(0.0, free)
         self.space = self.whole if given == missing else self.space + given
         if given > TOLERANCE * device:
-            self.level = BELOW
+            if self.level == OVER:  # what it has in the common part moves into its own
+                self.common.full = self.common.size == 0
+            self.level = OVER if self.held() > self.space else BELOW
         return free if free == inf else free - given
 
     def enter(self, free: float, device: float) -> float:

@@ -8,7 +8,19 @@ release, when there is room for its whole part.
 
 from __future__ import annotations
 
-from penstock.engine.tier.arrays import FREE, FREED, GROWER, GROWTH, HEAD, NOBODY, OVER, WRITING, Script, TierState
+from penstock.engine.tier.arrays import (
+    COMMON_FULL,
+    FREE,
+    FREED,
+    GROWER,
+    GROWTH,
+    HEAD,
+    NOBODY,
+    OVER,
+    WRITING,
+    Script,
+    TierState,
+)
 from penstock.engine.tier.rules import an_instant, held_by, is_full
 from penstock.kernels.arrays import SAME
 from penstock.kernels.compile import inlined
@@ -47,8 +59,10 @@ def _give(script: Script, state: TierState, k: int, free: float) -> float:
     else:
         given = max(0.0, free)
         state.space[k] += given
-    if given > SAME * script.device:
-        state.beyond[k] = 0
+    if given > SAME * script.device and state.beyond[k] == 1:
+        if held_by(state, k) > state.space[k] - given:  # what it has in the common part moves into its own
+            state.counts[COMMON_FULL] = script.common == 0.0
+        state.beyond[k] = held_by(state, k) >= state.space[k]
     return free - given  # type: ignore[no-any-return]
 
 

@@ -282,7 +282,7 @@ def follow_plan(plan: Timetable, state: TierState, flows: Flows, row: int, flow:
 @inlined
 def is_buffered(script: Script, state: TierState, k: int) -> bool:
     """Whether what it writes goes into the buffer."""
-    return state.space[k] > 0.0 or script.common > 0.0 or state.counts[GROWER] == k  # type: ignore[no-any-return]
+    return state.space[k] > 0.0 or script.common > 0.0 or state.counts[GROWER] == k
 
 
 @inlined

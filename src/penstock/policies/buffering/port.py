@@ -66,9 +66,11 @@ def port_bound(flows: Flows, rates: Floats, rising: float) -> float:
     while True:
         # Those beside stop at their caps; the rest of the port is for those that rise.
         left, count, following = flows.port_limit, 0.0, np.inf
+        asked = False
         for row in range(rates.size):
             if rates[row] == rising:
                 count += flows.crossing[row]
+                asked = asked or flows.crossing[row] > 0
             else:
                 left -= flows.crossing[row] * rates[row]
             if flows.beside[row] > reached:
@@ -76,7 +78,9 @@ def port_bound(flows: Flows, rates: Floats, rising: float) -> float:
                 following = min(following, flows.beside[row])
             else:
                 left -= flows.beside[row]
-        bound = max(0.0, left) / count if count > 0.0 else np.inf
+        if not asked:
+            return np.inf
+        bound = max(0.0, left) / count
         if bound <= following:
             return bound
         reached = following

@@ -108,12 +108,15 @@ class LinearProgram:
             least = swept(*demand, traffic.seconds, traffic.limits.write, traffic.limits.read)
             held = np.array([least.backlog > 0.0, least.prefetched > 0.0])
         held[WRITES, 0] = held[READS, -1] = False
-        # Nobody holds output before the first byte that it writes, nor input after the last that it reads.
-        moved = np.cumsum(self.amount, axis=2)
+        # Nobody holds output but what it has written since nothing was held at all, nor input but what it reads until
+        # then; whoever has no part in a busy period has no columns there.
+        moved = np.concatenate([np.zeros((self.owners, 2, 1)), np.cumsum(self.amount, axis=2)], axis=2)
+        event = np.arange(traffic.events.size)
+        since = np.maximum.accumulate(np.where(held[WRITES], 0, event))
+        until = np.minimum.accumulate(np.where(held[READS], event[-1], event)[::-1])[::-1]
         there = np.broadcast_to(held, (self.owners, *held.shape)).copy()
-        there[:, WRITES, 1:] &= moved[:, WRITES] > 0.0
-        there[:, READS, 1:] &= moved[:, READS] < moved[:, READS, -1:] * (1.0 - 1e-15)
-        there[:, READS, 0] &= moved[:, READS, -1] > 0.0
+        there[:, WRITES] &= moved[:, WRITES] > moved[:, WRITES, since]
+        there[:, READS] &= moved[:, READS, until] * (1.0 - 1e-15) > moved[:, READS]
         if not self.aggregated:
             there[:, READS] &= np.arange(traffic.events.size) > traffic.entry[:, None]
         column = np.full(there.shape, _NONE)

@@ -47,11 +47,13 @@ class Way(NamedTuple):
 
     def written_at(self, event: int) -> Floats:
         """m: what each has written up to an event."""
+        # Points lie application after application, in time: one search finds the last one of each.
+        span = self.room.size + 2
+        key = np.repeat(np.arange(self.total.size), np.diff(self.first)) * span + self.event
+        place = np.searchsorted(key, np.arange(self.total.size) * span + event, side="right")
         amount = np.zeros(self.total.size)
-        for k, (begin, end) in enumerate(zip(self.first[:-1], self.first[1:], strict=True)):
-            place = int(np.searchsorted(self.event[begin:end], event, side="right"))
-            if place:
-                amount[k] = self.written[begin + place - 1]
+        there = place > self.first[:-1]
+        amount[there] = self.written[place[there] - 1]
         return amount
 
 
@@ -311,14 +313,15 @@ def slack_of(way: Way, size: float) -> float:
     )
 
 
-_MOST_CUTS = 20  # at a time: the worst ones settle most of the others, too
+_MOST_CUTS = 20  # at a time, or one for each application: the worst ones settle most of the others, too
 
 
 def violated(way: Way, shares: Floats, size: float) -> list[Cut]:
     """The worst of the cuts that these shares do not keep; none if the shares are enough."""
     found = drained(way, shares, size)
     cuts = []
-    for until in found.missed[np.argsort(-found.lacking, kind="stable")[:_MOST_CUTS]]:
+    most = max(_MOST_CUTS, shares.size)
+    for until in found.missed[np.argsort(-found.lacking, kind="stable")[:most]]:
         since = int(until)
         while since > 0 and found.latest[since - 1] <= until:
             since -= 1
@@ -338,7 +341,9 @@ def strongest_cut(way: Way, shares: Floats, size: float, since: int, until: int)
     checks = checks[(checks > since) & (checks <= until)]
     left = room_left(way, checks, shares, size)
     # What those that have ended by a check would add; 0 stands for no check.
-    ended = np.array([0.0, *(float((appeared - own)[way.end <= check].sum()) for check in checks)])
+    by_end = np.argsort(way.end, kind="stable")
+    gained = np.concatenate([[0.0], np.cumsum((appeared - own)[by_end])])
+    ended = np.concatenate([[0.0], gained[np.searchsorted(way.end[by_end], checks, side="right")]])
     chosen_before = np.full(checks.size + 1, -1)
     # The most that can be added with check c as the last; each takes those that ended since the one chosen before it.
     value = np.zeros(checks.size + 1)

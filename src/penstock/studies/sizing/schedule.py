@@ -31,6 +31,7 @@ class BufferSchedule:
     start: Floats
     end: Floats
     amount: Floats  # bytes
+    stated: Floats | None = None  # the rates that a file states; NaN: none
 
     @property
     def rate(self) -> Floats:

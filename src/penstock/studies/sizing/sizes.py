@@ -20,7 +20,7 @@ from penstock.studies.sizing.lead import Infeasible, infeasible, lead_of
 from penstock.studies.sizing.one_way import NEVER, drained, way_of
 from penstock.studies.sizing.result import Proof, Sizing
 from penstock.studies.sizing.schedule import BufferSchedule
-from penstock.studies.sizing.static import smallest
+from penstock.studies.sizing.static import MANY, smallest
 from penstock.studies.sizing.sweep import Swept, swept
 from penstock.studies.sizing.traffic import Traffic
 
@@ -131,8 +131,8 @@ def _static(traffic: Traffic, even: bool, progress: Progress | None) -> Sizing:
 
 def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizing:
     """One direction needs the buffer; the file system keeps up with the other one at every instant."""
-    _need_solvers("scipy")
     way = way_of(traffic, reading)
+    _need_solvers("scipy", *(["clarabel"] if way.total.size > MANY else []))
     # Where a lead leaves a way at all, it does not change the size: what has to be held does not depend on the order.
     free = way._replace(gone_by=np.full_like(way.gone_by, NEVER))
     found = smallest(free, None if progress is None else lambda cuts: progress(f"{cuts:,} cuts"))
