@@ -96,7 +96,8 @@ def sizing_lines(sizing: Sizing) -> list[str]:
         whole = shown(sizing, sizing.size)
         enough = f"With {whole} everybody ends as if nobody were in the way; with less, somebody does not"
     bursts = [burst_words(sizing, burst) for burst in sizing.proof.bursts[:1]]
-    return [f"{enough} ({how}).", *_for_whom(sizing), *bursts]
+    port = ["burst_buffer.bandwidth plays no part in sizing."] if math.isfinite(sizing.traffic.limits.port) else []
+    return [f"{enough} ({how}).", *_for_whom(sizing), *bursts, *port]
 
 
 def _for_whom(sizing: Sizing) -> list[str]:
