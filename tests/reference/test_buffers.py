@@ -336,7 +336,7 @@ def test_every_flow_has_a_reason_not_to_be_faster(data: st.DataObject) -> None:
         flows.append(Flow("write" if kind == "under" else kind, cap))
         if kind == "under":
             flows.append(Flow("read", data.draw(amounts(0.5, 4, exact)), under=[flows[-1]]))
-    fill(flows, limits)  # type: ignore[arg-type]
+    fill(flows, limits)
     for flow in flows:
         tied = inf if flow.under is None else sum(above.rate or 0.0 for above in flow.under)
         assert flow.rate is not None and tied is not None and flow.rate <= min(flow.cap, tied) + 1e-12

@@ -145,7 +145,7 @@ def test_the_device_is_never_too_full(
 def test_no_limit_is_exceeded(document: Document, partition: str, capacity: float, strategy: Any) -> None:
     scenario = Scenario.from_document(document)
     run = watched(scenario, capacity, partition=partition, strategy=strategy)
-    seconds, (read, write, joint) = np.diff(run.time), limits_of(scenario)
+    seconds, (read, write, joint, _) = np.diff(run.time), limits_of(scenario)
     # Instants within the tolerance of each other are one, which moves bytes from one side of it to the other.
     slack = CLOSE * (1.0 + run.time[-1]) * 10.0
     into, out = np.diff(run.fetched, axis=0), np.diff(run.sent, axis=0)
