@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from functools import partial
@@ -24,6 +25,7 @@ TRACE = {"full": 1.0, "quick": 10.0}
 HEAVY = 0.55  # as many events at the higher load
 LITERAL = {"full": 60.0, "quick": 200.0}  # the literal program takes a quarter of a minute for the first
 USUAL_LOAD, HIGH_LOAD = 0.5, 0.9
+HOUR, DAY = 3600.0, 86400.0
 KINDS = ("compute", "read", "write")  # by the code that traces have for them
 # Strategies at half of the size with which nobody waits, where they have something to decide; one is promised for.
 HALF = 0.5
@@ -40,7 +42,36 @@ def sizing_rows(quick: bool) -> list[Row]:
         what = f"static, 30 applications, load {load:g}, {found['events']:,} events"
         rows.append(Row(what, found["seconds"], " s", 20.0, note=f"{found['clock']:.2f} s on the clock"))
         rows.append(Row(f"{what}: whole process", found["peak"], " MB", 1000))
-    return rows + _against_the_literal_program(LITERAL[size])
+    return rows + _weeks(quick) + _against_the_literal_program(LITERAL[size])
+
+
+def week(jobs: int, days: float, reads: bool) -> Scenario:
+    """Jobs of 4 to 512 nodes that come at any time, read, and write checkpoints for 1 to 12 hours."""
+    draw = np.random.default_rng(SEED)
+    releases = np.sort(draw.uniform(0.0, days * DAY, jobs))
+    applications = []
+    for place, release in enumerate(releases.tolist()):
+        nodes, hours, period = int(2 ** draw.integers(2, 10)), draw.uniform(1, 12), draw.uniform(0.5, 1.5)
+        checkpoint = [{"compute": period * HOUR}, {"write": nodes * draw.uniform(5, 60) * 1e9}]
+        phases = [{"read": nodes * draw.uniform(20, 100) * 1e9}] if reads else []
+        loop = {"repeat": max(1, int(hours / period)), "phases": checkpoint}
+        applications.append({"name": f"j{place}", "nodes": nodes, "release": release, "phases": [*phases, loop]})
+    platform = {"read_bandwidth": 100e9, "write_bandwidth": 100e9, "node_bandwidth": 1e9}
+    return Scenario.from_document({"version": 1, "platform": platform, "applications": applications})
+
+
+def _weeks(quick: bool) -> list[Row]:
+    """Jobs that come and go: fixed shares for a week, and all for everybody for years of them."""
+    rows = []
+    for reads, promise in ((False, 2.0), (True, 10.0)):
+        scenario = week(40 if quick else 150, 7.0, reads)
+        found = size_buffer(scenario, "static", lead=math.inf)
+        seconds = race({"": partial(_seconds, scenario, "static")}, 1 if quick else 3)[""]
+        what = "reads and writes" if reads else "writes"
+        rows.append(Row(f"static, a week of {len(found.traffic.names)} jobs, {what}", seconds, " s", promise))
+    many = week(1_000 if quick else 20_000, 45.0 if quick else 900.0, True)
+    seconds = race({"": partial(_seconds, many, "dynamic")}, 1 if quick else 3)[""]
+    return [*rows, Row(f"dynamic, {len(many.applications):,} jobs that come and go", seconds, " s", 2.0)]
 
 
 def tier_rows(quick: bool) -> list[Row]:
@@ -67,7 +98,7 @@ def _dynamic(mtbf: float, rounds: int) -> Row:
 
 def _seconds(scenario: Scenario, partition: str) -> float:
     started = time.thread_time()
-    size_buffer(scenario, partition)
+    size_buffer(scenario, partition, lead=math.inf)
     return time.thread_time() - started
 
 

@@ -61,7 +61,24 @@ RECOMMENDED = With(
     },
 )
 ALLOTTED = With(Allotment, {"counts": Mapping[str, int], "targets": Mapping[str, list[int]]})
-SIZED = With(Sizing, {"peaks": Mapping[str, float], "limits": Mapping[str, float | None]})
+SIZED = With(
+    Sizing,
+    {
+        "size": float | None,
+        "peaks": Mapping[str, float] | None,
+        "limits": Mapping[str, float | None],
+        "lead": float | str,
+        "holds_for": str | None,
+    },
+)
+RUN_BEHIND: Hint = {
+    **dict.fromkeys(("completion", "stretch", "stretch_p5"), Mapping[str, float | None]),
+    **{f"{name}_{what}": float | None for name in ("max", "mean") for what in ("stretch", "stretch_p5")},
+    "cut": Mapping[str, bool],
+    "lead": float | str,
+    "worse_than_none": list[str],
+}
+BEHIND = With(Buffered, RUN_BEHIND)
 
 
 class Document(NamedTuple):
@@ -99,7 +116,7 @@ DOCUMENTS = (
         {"shares": Mapping[str, float], "violations": list[Violation]},
         "a schedule, checked",
     ),
-    Document("buffer", "buffer", Buffered, "a run behind a buffer"),
+    Document("buffer", "buffer", BEHIND, "a run behind a buffer"),
     Document("buffer-compare", "buffer --compare", Comparison, "strategies side by side"),
     Document("buffer-sweep", "buffer --sweep", Sweep, "capacities from none to plenty"),
     Document(

@@ -105,10 +105,12 @@ class Program:
     S_k for each application; then S. What is fetched before the first event is free: there was all the time before.
     """
 
-    def __init__(self, document: Document, partition: str) -> None:
+    def __init__(self, document: Document, partition: str, lead: float = inf) -> None:
         self.demands = demands_of(document)
         self.apps = range(len(self.demands))
-        self.events = events_of(self.demands)
+        self.entries = [demand.times[0] - lead for demand in self.demands]  # before that nothing is fetched
+        times = [time for demand in self.demands for time in demand.times]
+        self.events = merged([*times, *(entry for entry in self.entries if entry > -inf)])
         self.unit = volume_of(self.demands) or 1.0
         self.curves = [[curve / self.unit for curve in demand.at(self.events)] for demand in self.demands]
         self.size = (2 * len(self.events) + 1) * len(self.apps)
@@ -183,27 +185,36 @@ class Program:
     def bounds(self) -> list[tuple[float, float]]:
         """Nothing is sent before it is written, all is fetched when it is read; no buffer exceeds all there is."""
         pairs: list[tuple[float, float]] = []
-        for read, written in self.curves:
-            pairs += [(0.0, high) for high in written] + [(low, read[-1]) for low in read]
+        grain = TOLERANCE * (self.events[-1] - self.events[0])
+        for (read, written), entry in zip(self.curves, self.entries, strict=True):
+            pairs += [(0.0, high) for high in written]
+            late = [time > entry + grain for time in self.events]
+            pairs += [(low, read[-1] if may else 0.0) for low, may in zip(read, late, strict=True)]
         return pairs + [(0.0, 1.0)] * (len(self.apps) + 1)
 
 
-def literal_lp(document: Document, partition: str) -> Document:
+def literal_lp(document: Document, partition: str, lead: float = inf) -> Any:
     """Size, shares, schedule and the size below which, as the dual proves, nothing will do; small instances only.
 
-    Always feasible: everything may be fetched before the first event and sent after the last.
+    Everything may be sent after the last event and, without a lead, be fetched before the first: always feasible then.
+    With one, None if no size is enough.
     """
     if partition == "isolated":
         alone = {
-            app["name"]: literal_lp(document | {"applications": [app]}, "dynamic") for app in document["applications"]
+            app["name"]: literal_lp(document | {"applications": [app]}, "dynamic", lead)
+            for app in document["applications"]
         }
+        if None in alone.values():
+            return None
         largest = max(alone.values(), key=lambda found: found["size"])
         return largest | {"partition": partition, "shares": {name: found["size"] for name, found in alone.items()}}
-    program = Program(document, partition)
+    program = Program(document, partition, lead)
     rows, room, bounds = program.matrix(), np.array(program.room), np.array(program.bounds())
     cost = np.zeros(program.size + 1)
     cost[program.size] = 1.0
     result = linprog(cost, A_ub=rows, b_ub=room, bounds=bounds, method="highs-ds", options=HIGHS)
+    if lead < inf and result.status == 2:
+        return None
     assert result.status == 0, result.message
     # Any multipliers ≤ 0 of the rows prove a bound, however they were found.
     prices = np.minimum(result.ineqlin.marginals, 0.0)

@@ -42,7 +42,7 @@ def moved_at_full_cap(plain: Document, burst: Burst, name: str) -> float:
 @given(buffer_documents(), st.sampled_from(["static", "dynamic"]))
 def test_bursts_are_what_applications_move(plain: Document, partition: str) -> None:
     found = sized(plain, partition)
-    limits = dict(zip(("read", "write", "both"), found.traffic.limits, strict=True))
+    limits = dict(zip(("read", "write", "both", "port"), found.traffic.limits, strict=True))
     for burst in found.proof.bursts:
         assert sum(burst.by.values()) == pytest.approx(burst.demand)
         assert burst.room == pytest.approx(limits[burst.direction] * (burst.end - burst.begin))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model import Scenario
-from penstock.studies.sizing import PARTITIONS, size_buffer
+from penstock.studies.sizing import PARTITIONS, size_buffer, verify
 from penstock.studies.sizing.both_ways import LinearProgram
 from penstock.studies.sizing.one_way import way_of
 from penstock.studies.sizing.static import smallest
@@ -26,6 +26,22 @@ FEW = settings(max_examples=20)
 @given(buffer_documents(), st.sampled_from(PARTITIONS))
 def test_every_partition_matches_the_literal_program(plain: Document, partition: str) -> None:
     assert sized(plain, partition).size == pytest.approx(literal_lp(plain, partition)["size"], abs=1e-8 * volume(plain))
+
+
+@FEW
+@given(buffer_documents(), st.sampled_from(PARTITIONS), st.sampled_from([0.0, 0.5, 2.0, 5.0]))
+def test_a_lead_matches_the_literal_program(plain: Document, partition: str, lead: float) -> None:
+    found, literal = sized(plain, partition, lead), literal_lp(plain, partition, lead)
+    assert (found.infeasible is None) == (literal is not None)
+    if literal is not None:
+        assert found.size == pytest.approx(literal["size"], abs=1e-8 * volume(plain))
+        shares = found.shares if partition == "static" else None
+        if partition != "isolated":
+            assert verify(found.schedule, found.traffic, found.size, shares) == []
+            # Nothing is fetched before its application enters.
+            entry = np.array([job["release"] - lead for job in plain["applications"]])[found.schedule.application]
+            early = found.schedule.reading & (found.schedule.start < entry - 1e-9)
+            assert found.schedule.amount[early].sum() <= 1e-7 * volume(plain)
 
 
 @FEW
@@ -162,6 +178,6 @@ def test_the_result_says_what_the_contract_promises() -> None:
     assert list(found)[:5] == ["partition", "size", "shares", "method", "seconds"]
     assert found["size"] == pytest.approx(12 - 1.5)
     assert found["shares"] == pytest.approx({"a": 5.25, "b": 5.25})
-    assert found["limits"] == {"read": 1.0, "write": 1.0, "joint": 1.0}
+    assert found["limits"] == {"read": 1.0, "write": 1.0, "joint": 1.0, "port": None}
     assert 0.0 < found["seconds"] < math.inf
     assert sized(document(TOGETHER, *jobs), "dynamic").to_dict()["shares"] is None

@@ -136,7 +136,9 @@ def _sized(scenario: Scenario, partition: str, lead: float | None) -> Sizing:
         return run(scenario, partition, lead=lead, progress=lambda detail: line.show("sizing", None, detail))
 
 
-def _needs(scenario: Scenario, sizing: Sizing) -> list[Need]:
+def _needs(scenario: Scenario, sizing: Sizing) -> list[Need] | None:
+    if sizing.infeasible is not None:
+        return None
     with ProgressLine() as line:
         return studies.buffers.needs.needs_of(scenario, sizing, progress=line.show)
 
@@ -149,6 +151,8 @@ def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: fl
 
 def _verified(sizing: Sizing, file: Path, json: bool) -> None:
     """OK, or the first rule that is broken."""
+    if sizing.infeasible is not None:
+        raise _impossible(sizing)
     schedule = studies.sizing.schedule_file.load_schedule(file, sizing.traffic.names)
     found = studies.sizing.verify(schedule, sizing.traffic, sizing.size, sizing.shares)
     if json:
@@ -174,22 +178,28 @@ def _show(
     sizing: Sizing, needs: list[Need] | None, schedule: Path | None, explain: bool, json: bool, plot: Path | None
 ) -> None:
     """Files first; then JSON or a table."""
-    words = report.sizing.table
     if sizing.infeasible is not None:
         if schedule or plot or explain:
-            raise InvalidOption(" ".join(words.impossible_lines(sizing)))
-        return print_json(sizing.to_dict()) if json else say(words.impossible_lines(sizing))
+            raise _impossible(sizing)
+        return print_json(sizing.to_dict()) if json else say(report.sizing.table.impossible_lines(sizing))
     if schedule:
         studies.sizing.schedule_file.save_schedule(schedule, sizing.schedule)
     if plot:
         draw(report.sizing.plot.usage_figure, sizing, plot)
+    words = report.sizing.table
     lines = words.explanation_lines(sizing) if explain else []
     if json:
         found = {} if needs is None else {"strategies": [need._asdict() for need in needs]}
-        return print_json(sizing.to_dict() | found | ({"explanation": lines} if explain else {}))
+        print_json(sizing.to_dict() | found | ({"explanation": lines} if explain else {}))
+        return None
     summary = [*words.sizing_lines(sizing), *words.need_lines(sizing, needs)]
     brief = explain and sizing.size > 0.0
     return say([words.sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
+
+
+def _impossible(sizing: Sizing) -> InvalidOption:
+    """There is no size, so there is nothing to write, draw or check."""
+    return InvalidOption(" ".join(report.sizing.table.impossible_lines(sizing)))
 
 
 def _show_curve(curve: SizeCurve, scenario: Scenario, json: bool, plot: Path | None) -> None:

@@ -50,7 +50,7 @@ def run_figure(run: Buffered, traffic: Traffic) -> Figure:
     rows = slowest(run.stretch, _MOST_ROWS)
     height = min(max(0.24 * len(rows), 1.2), 6.0)
     begin = min(0.0, float(traffic.release.min()))
-    end = max(run.end, *run.completion)
+    end = run.end
     with theme():
         figure = Figure(figsize=(11, 3.3 + height), layout="constrained")
         (upper, aside), (lower, bars) = figure.subplots(2, 2, height_ratios=[2.6, height], width_ratios=[4.6, 1])
@@ -97,7 +97,8 @@ def _draw_rows(axes: Axes, run: Buffered, traffic: Traffic, rows: list[int], gro
     colours = np.array([to_rgb(colour) for colour in GROUP_COLOURS])
     picture = np.zeros((len(rows), 5, at.size - 1, 4))  # of five lines, the last stays empty
     for row, (place, level) in enumerate(zip(rows, _levels(run, rows, at), strict=True)):
-        running = _overlap(at, float(traffic.release[place]), run.completion[place])
+        last = run.end if run.cut[place] else run.completion[place]
+        running = _overlap(at, float(traffic.release[place]), last)
         picture[row, :4] = _mixed(level, running, colours[groups[place]])
         alone = float(traffic.completion[place])
         axes.plot([alone, alone], [row - 0.42, row + 0.38], color=INK, linewidth=1.4, solid_capstyle="butt")
@@ -173,13 +174,13 @@ def _overlap(at: Floats, begin: float, end: float) -> Floats:
 
 
 def _draw_stretch(axes: Axes, run: Buffered, rows: list[int], groups: Ints) -> None:
-    stretch = np.maximum(1.0, np.array(run.stretch)[rows])
+    stretch = np.maximum(1.0, np.nan_to_num(np.array(run.stretch)[rows], nan=1.0))
     places = np.arange(len(rows))
     axes.barh(places, stretch - 1.0, left=1.0, height=0.7, color=[GROUP_COLOURS[groups[place]] for place in rows])
     longest = max(run.max_stretch - 1.0, run.bound_max_stretch - 1.0, 0.01)  # less is rounding, or nearly
     for place, value in zip(places, stretch, strict=True):
         axes.annotate(
-            fixed(float(value), 3),
+            "cut off" if run.cut[rows[place]] else fixed(float(value), 3),
             (float(value), float(place)),
             xytext=(3, 0),
             textcoords="offset points",
