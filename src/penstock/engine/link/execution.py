@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ class Execution(Stepping):
         for array, before in zip(self._changing, arrays, strict=True):
             array[:] = before
 
-    @property
+    @cached_property
     def _changing(self) -> list[Any]:
         """All that a run writes to."""
         shown = [column for column in self.view if isinstance(column, np.ndarray)]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.policies.mapping.policy import Starts, mapping
 from penstock.policies.mapping.view import View
-from penstock.policies.sharing.order import ranked, rounded
+from penstock.policies.sharing.order import ranked, ranks
 
 # Measured: with less the bandwidth of a node runs dry now and then, with more its jobs only wait.
 DEFAULT_SENSITIVITY = 1.5
@@ -42,19 +42,16 @@ class Backfill:
 
     def __init__(self, view: View, sensitivity: float) -> None:
         self.seconds, self.processors, self.room = view.seconds, view.processors, view.room
-        self.demand, self.most = view.io / view.seconds, sensitivity * (1.0 + SAME)
-        weight, waiting, running = self.weigh(view), view.waiting, view.running
-        self.queue: Ints = waiting[ranked(-weight[waiting])]
+        self.demand, place = _announced(view)
+        self.most = sensitivity * (1.0 + SAME)
+        waiting, running = view.waiting, view.running
+        self.queue: Ints = waiting[np.argsort(place[waiting])]
         self.running: list[dict[int, float]] = [{} for _ in view.free]  # job: when it was announced to end
         # As they were started: by time, and at one time from the front of the queue.
-        for job in running[np.lexsort((rounded(-weight[running]), view.start[running]))]:
-            self.running[view.node[job]][int(job)] = view.start[job] + self.seconds[job]
+        for job in running[np.lexsort((place[running], view.start[running]))].tolist():
+            self.running[view.node[job]][job] = view.start[job] + self.seconds[job]
         self.used = self.room - view.free
         self.load = np.array([self.demand[list(jobs)].sum() for jobs in self.running])
-
-    def weigh(self, view: View) -> Floats:
-        """What the queue goes by: the three things that keep a batch from ending."""
-        return view.seconds * (1.0 + view.processors / view.room) + view.io
 
     def start(self, asked: Ints, now: float) -> Starts:
         """Start what may start on these nodes now."""
@@ -131,6 +128,15 @@ class Backfill:
             used -= int(self.processors[other])
             load -= float(self.demand[other])
         return Promise(job, node, time, used, load)
+
+
+def _announced(view: View) -> tuple[Floats, Floats]:
+    """Of each job the average I/O demand, V/T, and its place if all were to wait; the same until others come."""
+    if view.memory.get("known") != view.job.size:
+        weight = view.seconds * (1.0 + view.processors / view.room) + view.io
+        view.memory.update(known=view.job.size, announced=(view.io / view.seconds, ranks(ranked(-weight))))
+    demand, place = view.memory["announced"]
+    return demand, place
 
 
 @mapping("backfill", source="ours", sensitivity=DEFAULT_SENSITIVITY)

@@ -75,11 +75,11 @@ def _pairs(who: str, given: Any, view: View) -> Starts:
     if pairs.shape[1:] != (2,) or not np.issubdtype(pairs.dtype, np.integer):
         kind = type(given).__name__
         raise PolicyError(f"{who} returned a {kind} without pairs; it must return a list of (row, I/O node)")
-    waiting = set(view.waiting.tolist())
+    started: set[int] = set()
     for row in pairs[:, 0].tolist():
-        if row not in waiting:
+        if not 0 <= row < view.job.size or view.node[row] >= 0 or row in started:
             raise PolicyError(f"{who} started row {row}, which does not wait; view.waiting has the rows that do")
-        waiting.remove(row)
+        started.add(row)
     return [(row, node) for row, node in pairs.tolist()]
 
 
