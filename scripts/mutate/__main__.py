@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -28,18 +27,17 @@ def main() -> None:
     for tests, modules in groups(options.modules):
         drawn = [(PACKAGE / module, mutant) for module in modules for mutant in known[module]]
         random.Random(options.seed).shuffle(drawn)
-        seconds = options.seconds * len(drawn) / total
-        _group(tests, drawn, time.monotonic() + seconds, options)
+        _group(tests, drawn, options.seconds * len(drawn) / total, options)
 
 
-def _group(tests: list[str], drawn: list[tuple[Path, Mutant]], until: float, options: argparse.Namespace) -> None:
+def _group(tests: list[str], drawn: list[tuple[Path, Mutant]], seconds: float, options: argparse.Namespace) -> None:
     """Modules that have the same tests, in a process of their own: it need not import what the others do."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
         return
     outcomes = Outcomes(options.verbose)
-    trials = Trials(drawn, until, options.longest, outcomes.tell)
+    trials = Trials(drawn, seconds, options.longest, outcomes.tell)
     pytest.main(["-s", "-q", "--no-header", "--no-summary", "-p", "no:cacheprovider", *tests], plugins=[trials])
     outcomes.show(Counter(path for path, _ in drawn))
     os._exit(0)
@@ -73,7 +71,9 @@ class Outcomes:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.mutate", description=main.__doc__)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(TARGETS)}; all if none is given")
-    parser.add_argument("--seconds", type=float, default=1200.0, help="budget; what does not fit in is not tried")
+    parser.add_argument(
+        "--seconds", type=float, default=1200.0, help="budget; what does not fit in is not tried"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the order in which mutants are tried")
     parser.add_argument("--longest", type=float, default=5.0, help="tests that take longer, in seconds, are left out")
     parser.add_argument("--verbose", action="store_true", help="also show what was noticed, and by which test")

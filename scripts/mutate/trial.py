@@ -42,10 +42,10 @@ Tell = Callable[[Path, Mutant, Result], None]
 
 
 class Trials:
-    """A pytest plugin that tries `mutants`, pairs of a module's path and a change, until the time `until` has come."""
+    """A pytest plugin that tries `mutants`, pairs of a module's path and a change, for so many `seconds`."""
 
-    def __init__(self, mutants: Sequence[tuple[Path, Mutant]], until: float, longest: float, tell: Tell) -> None:
-        self._mutants, self._until, self._longest, self._tell = mutants, until, longest, tell
+    def __init__(self, mutants: Sequence[tuple[Path, Mutant]], seconds: float, longest: float, tell: Tell) -> None:
+        self._mutants, self._seconds, self._longest, self._tell = mutants, seconds, longest, tell
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run every test for each mutant instead of once."""
@@ -56,8 +56,9 @@ class Trials:
         functions = _functions({path for path, _ in self._mutants})
         gc.freeze()  # so that no fork looks at, and copies, what all of them share
         print(f"{len(items)} of {len(session.items)} tests, {sum(quick.values()):.1f} s", flush=True)
+        until = time.monotonic() + self._seconds
         for path, mutant in self._mutants:
-            if time.monotonic() > self._until:
+            if time.monotonic() > until:
                 break
             changed = functions.get((path, mutant.outermost), [])
             result = forked(partial(_ran_changed, items, path, mutant, changed), limit)

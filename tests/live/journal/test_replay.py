@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,6 @@ import pytest
 from penstock.live.core import records
 from penstock.live.core.events import Connected, Frame, Identity
 from penstock.live.journal import JournalError, read, replay
-from penstock.live.journal import replay as replaying_module
 from penstock.live.journal.folder import segments
 from penstock.live.journal.retention import Retention, keep
 from penstock.live.journal.segment import load, opening, pack
@@ -119,7 +119,8 @@ def test_a_view_that_differs_and_a_policy_that_changed_are_told(
     life.some_work()
     life.kill()
     seq = rewritten(life.folder, lambda it: msgspec.structs.replace(it, digest=it.digest ^ 1))
-    monkeypatch.setattr(replaying_module, "policy_code", lambda policy: "changed")
+    module = import_module("penstock.live.journal.replay")  # the room has a function of this name
+    monkeypatch.setattr(module, "policy_code", lambda policy: "changed")
     found = replay(life.folder)
     assert (found.different, found.differences[0].seq) == (1, seq)
     assert "is shown something else now" in str(found.differences[0])
