@@ -1,0 +1,245 @@
+"""Records of a log's modules as columns.
+
+The library hands out one record at a time and brings old versions of a module up to date. Records of fixed size are
+written by it straight into our array. DXT is read as the raw stream instead: its segments have 32 bytes, or 40 since a
+thread id was added, and only the module's version tells which.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.traces.darshan.errors import BadLog
+from penstock.traces.darshan.library import counter_names, library
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Ids = NDArray[np.uint64]
+
+_BLOCK = 256  # records that one call after the other writes into one array
+_ROOM = 81_920  # the library takes a buffer of ours to have this many bytes
+_CHUNK = 1 << 20
+_MOST_SEGMENTS = 1 << 31
+
+
+class Module(NamedTuple):
+    """A module that a log has."""
+
+    number: int
+    version: int
+    partial: bool  # records were left out when its memory was full
+
+
+class Counters(NamedTuple):
+    """What a module counted, a row per file and rank (−1: all of them together). Times are since the log's start."""
+
+    file: Ids
+    rank: Ints
+    read: Floats  # bytes
+    written: Floats
+    opens: Floats
+    read_from: Floats
+    read_to: Floats
+    write_from: Floats
+    write_to: Floats
+    read_seconds: Floats
+    write_seconds: Floats
+    meta_seconds: Floats
+    slowest_seconds: Floats  # of the slowest rank, in records of all ranks
+
+
+class Segments(NamedTuple):
+    """What DXT saw: single operations. `writes` tells the direction."""
+
+    file: Ids
+    start: Floats
+    end: Floats
+    length: Floats
+    writes: NDArray[np.bool_]
+
+
+class Bins(NamedTuple):
+    """A heat map, summed over ranks: bytes per bin of `width` seconds, by layer."""
+
+    width: float
+    read: dict[str, Floats]
+    written: dict[str, Floats]
+
+
+# Module → the library's name for it, and how many words follow the id and rank before its counters.
+_PREFIX = {
+    "POSIX": ("posix", 0),
+    "STDIO": ("stdio", 0),
+    "MPI-IO": ("mpiio", 0),
+    "PNETCDF_VAR": ("pnetcdf_var", 1),
+    "H5D": ("h5d", 1),
+    "DFS": ("dfs", 0),
+}
+COUNTING = tuple(_PREFIX)
+_TRAILING = {"DFS": 4}  # words after the counters
+_COLUMNS = {
+    "read": "{}_BYTES_READ",
+    "written": "{}_BYTES_WRITTEN",
+    "opens": "{}_OPENS",
+    "read_from": "{}_F_READ_START_TIMESTAMP",
+    "read_to": "{}_F_READ_END_TIMESTAMP",
+    "write_from": "{}_F_WRITE_START_TIMESTAMP",
+    "write_to": "{}_F_WRITE_END_TIMESTAMP",
+    "read_seconds": "{}_F_READ_TIME",
+    "write_seconds": "{}_F_WRITE_TIME",
+    "meta_seconds": "{}_F_META_TIME",
+    "slowest_seconds": "{}_F_SLOWEST_RANK_TIME",
+}
+# The runtime names heat maps by a hash of "heatmap:" and the layer.
+_MAPPED = {16592106915301738621: "POSIX", 3989511027826779520: "STDIO", 3668870418325792824: "MPI-IO"}
+_MAPPED[1597927878319380788] = "DFS"
+
+
+def counters(handle: Any, name: str, module: Module) -> Counters:
+    """All records of a counting module."""
+    prefix, words = _PREFIX[name]
+    whole, real = counter_names(f"{prefix}_counter_names"), counter_names(f"{prefix}_f_counter_names")
+    size = 2 + words + len(whole) + len(real) + _TRAILING.get(name, 0)
+    rows = np.concatenate([*_blocks(handle, module.number, size), np.empty((0, size), np.int64)])
+    first = 2 + words
+    counted = rows[:, first : first + len(whole)]
+    timed = rows[:, first + len(whole) : first + len(whole) + len(real)].view(np.float64)
+    columns = {
+        column: _column(pattern.format(prefix.upper()), whole, counted, real, timed)
+        for column, pattern in _COLUMNS.items()
+    }
+    # Data sets and variables name the file that they are in.
+    return Counters(file=rows[:, 2 if words else 0].astype(np.uint64), rank=rows[:, 1].copy(), **columns)
+
+
+def segments(handle: Any, name: str, module: Module, order: str) -> tuple[Segments, frozenset[str]]:
+    """All operations that DXT recorded, and the hosts that they came from."""
+    stream = _stream(handle, module.number)
+    size = 40 if module.version > (1 if name == "DXT_POSIX" else 2) else 32
+    names = ["offset", "length", "start", "end"]
+    entry = np.dtype({"names": names, "formats": [order + kind for kind in ("i8", "i8", "f8", "f8")], "itemsize": size})
+    head = np.dtype([("id", order + "u8"), ("ints", order + "i8", 2), ("host", "S64"), ("counts", order + "i8", 2)])
+    parts, hosts, place = [], set(), 0
+    while place + head.itemsize <= len(stream):
+        (record,) = np.frombuffer(stream, head, 1, place)
+        writes, reads = (int(count) for count in record["counts"])
+        place += head.itemsize
+        if min(writes, reads) < 0 or place + (writes + reads) * size > len(stream):
+            raise BadLog("is damaged (its DXT records run over their end)")
+        operations = np.frombuffer(stream, entry, writes + reads, place)
+        place += (writes + reads) * size
+        hosts.add(record["host"].split(b"\0")[0].decode(errors="replace"))
+        parts.append((np.full(writes + reads, record["id"], np.uint64), operations, np.arange(writes + reads) < writes))
+    return _joined(parts, entry), frozenset(hosts - {""})
+
+
+def heat_map(handle: Any, module: Module) -> Bins | None:
+    """The heat map, if all records of it have bins of one width."""
+    width, sums = 0.0, {"read": dict[str, Floats](), "written": dict[str, Floats]()}
+    for address in _records(handle, module.number):
+        layer = _MAPPED.get(ctypes.c_uint64.from_address(address).value)
+        own, count = ctypes.c_double.from_address(address + 16).value, ctypes.c_int64.from_address(address + 24).value
+        if layer is None:
+            continue
+        if count <= 0 or not own > 0 or width not in (0.0, own):
+            return None
+        width = own
+        for direction, pointer in (("written", address + 32), ("read", address + 40)):
+            bins = np.ctypeslib.as_array(
+                ctypes.cast(ctypes.c_void_p.from_address(pointer).value or 0, ctypes.POINTER(ctypes.c_int64)), (count,)
+            )
+            _add(sums[direction], layer, bins.astype(float))
+    return Bins(width, sums["read"], sums["written"]) if width else None
+
+
+def stripe_counts(handle: Any, module: Module) -> dict[int, int]:
+    """How many targets each file on Lustre is striped over, by file; of several components the widest."""
+    found: dict[int, int] = {}
+    for address in _records(handle, module.number):
+        file = ctypes.c_uint64.from_address(address).value
+        components = ctypes.c_int64.from_address(address + 16).value
+        listed = ctypes.c_void_p.from_address(address + 32).value
+        if components > 0 and listed:
+            # A component: seven counters, of which the second is its stripe count, and the name of its pool.
+            counts = [ctypes.c_int64.from_address(listed + 72 * i + 8).value for i in range(components)]
+            found[file] = max(found.get(file, 0), *counts)
+    return {file: count for file, count in found.items() if count > 0}
+
+
+def _column(name: str, whole: tuple[str, ...], counted: Ints, real: tuple[str, ...], timed: Floats) -> Floats:
+    if name in whole:
+        return counted[:, whole.index(name)].astype(float)
+    if name in real:
+        return timed[:, real.index(name)].copy()
+    if name.startswith("MPIIO") and name.endswith("OPENS"):  # counted apart there
+        apart = [i for i, each in enumerate(whole) if each.endswith("_OPENS")]
+        opens: Floats = counted[:, apart].sum(axis=1).astype(float)
+        return opens
+    return np.zeros(len(counted))
+
+
+def _blocks(handle: Any, number: int, size: int) -> Iterator[Ints]:
+    """Arrays of records, filled by the library."""
+    take, status = library().darshan_log_get_record, 1
+    while status == 1:
+        block = np.empty(_BLOCK * size + _ROOM // 8, np.int64)
+        pointer, filled = ctypes.c_void_p(), 0
+        reference = ctypes.byref(pointer)
+        while status == 1 and filled < _BLOCK:
+            pointer.value = block.ctypes.data + filled * size * 8
+            status = take(handle, number, reference)
+            filled += status == 1
+        yield block[: filled * size].reshape(filled, size)
+    if status < 0:
+        raise BadLog("is damaged (records of a module cannot be read)")
+
+
+def _records(handle: Any, number: int) -> Iterator[int]:
+    """Addresses of records of any size, each good until the next is asked for."""
+    lib, status = library(), 1
+    while status == 1:
+        pointer = ctypes.c_void_p()
+        status = lib.darshan_log_get_record(handle, number, ctypes.byref(pointer))
+        if status == 1 and pointer.value:
+            try:
+                yield pointer.value
+            finally:
+                lib.darshan_free(pointer)
+    if status < 0:
+        raise BadLog("is damaged (records of a module cannot be read)")
+
+
+def _stream(handle: Any, number: int) -> bytes:
+    """A module's bytes, decompressed."""
+    parts, got = [], _CHUNK
+    buffer = ctypes.create_string_buffer(_CHUNK)
+    while got == _CHUNK:
+        got = library().darshan_log_get_mod(handle, number, buffer, _CHUNK)
+        if got < 0:
+            raise BadLog("is damaged (its DXT records cannot be read)")
+        parts.append(buffer.raw[:got])
+    return b"".join(parts)
+
+
+def _joined(parts: list[tuple[Ids, NDArray[Any], NDArray[np.bool_]]], entry: Any) -> Segments:
+    operations = np.concatenate([np.empty(0, entry), *(part[1] for part in parts)])
+    return Segments(
+        file=np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)]),
+        start=operations["start"].astype(float),
+        end=operations["end"].astype(float),
+        length=operations["length"].astype(float),
+        writes=np.concatenate([np.empty(0, bool), *(part[2] for part in parts)]),
+    )
+
+
+def _add(sums: dict[str, Floats], layer: str, bins: Floats) -> None:
+    have = sums.get(layer, np.zeros(0))
+    longer, shorter = (have, bins) if len(have) >= len(bins) else (bins, have)
+    total = longer.copy()
+    total[: len(shorter)] += shorter
+    sums[layer] = total
