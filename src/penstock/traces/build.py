@@ -15,6 +15,7 @@ from penstock.errors import InvalidOption
 from penstock.model import Scenario, Trace
 from penstock.model.trace import LONG
 from penstock.traces.caps import Cap, caps, own_rate, peak
+from penstock.traces.gaps import without_gaps
 from penstock.traces.job import Job
 from penstock.traces.names import Pseudonyms, hidden, unique
 from penstock.traces.options import Options, window_of
@@ -52,6 +53,9 @@ def build(
         pseudonyms = Pseudonyms()
         kept = [hidden(job, pseudonyms) for job in kept]
         left_out = [each._replace(file=pseudonyms("log", each.file)) for each in left_out]
+    if window is None:
+        kept, closed = without_gaps(kept)
+        notes = [*notes, *closed]
     told, entries = _applications(kept, options, window)
     zero = _zero(kept, window)
     scenario = Scenario.from_document(

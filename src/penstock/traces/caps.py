@@ -2,7 +2,7 @@
 
 Logs tell how fast it was with others around. For one run that is a lower bound. Of several runs of the same thing those
 count that were alone, moving ≥ 95 % of all bytes seen while they ran. Over a year of benchmark runs at two centres the
-median of such runs was within 5 % of the truth, while the 90th percentile of all runs was twice too fast, because caches
+median of such runs was within 5 % of the truth, while the 90th percentile of all runs was twice too fast: caches
 take some bursts at memory speed.
 """
 

@@ -123,7 +123,7 @@ def _job(logs: list[Seen]) -> Job:
     largest = max(logs, key=lambda log: log.volume)
     start = min(log.start for log in logs)
     hosts = frozenset[str]().union(*(log.hosts for log in logs))
-    slowest, mean = _in_parallel(logs), sum(log.times.mean for log in logs)
+    slowest, mean = _one_by_one(logs), sum(log.times.mean for log in logs)
     processes = sum(log.processes for log in logs)
     return Job(
         id=str(largest.job),
@@ -141,7 +141,7 @@ def _job(logs: list[Seen]) -> Job:
         processes=processes,
         io_seconds=slowest or None,
         meta_seconds=sum(log.times.meta for log in logs) / processes,
-        imbalance=slowest / (mean / processes) if mean and processes > 1 else None,
+        imbalance=slowest * processes / mean if slowest and mean and processes > 1 else None,
         opens=sum(log.opens for log in logs),
         stripes=_added(log.stripes for log in logs),
         logs=len(logs),
@@ -156,10 +156,10 @@ def _weakest(logs: list[Seen]) -> Source:
     return next((source for source in _WEAKER if by[source] > 0.02 * total), "counters")
 
 
-def _in_parallel(logs: list[Seen]) -> float:
-    """Seconds of I/O: of logs that overlap the longest counts, one after the other they add up."""
-    by_start = sorted(logs, key=lambda log: log.start)
-    return sum(max(log.times.slowest for log in part) for part in _parts(by_start, 0.0))
+def _one_by_one(logs: list[Seen]) -> float | None:
+    """Seconds of I/O, if no two logs overlap: of processes that took turns nobody knows how much was in parallel."""
+    parts = list(_parts(sorted(logs, key=lambda log: log.start), 0.0))
+    return sum(part[0].times.slowest for part in parts) if all(len(part) == 1 for part in parts) else None
 
 
 def _times(chosen: Counted, processes: int) -> Times:
