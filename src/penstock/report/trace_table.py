@@ -22,7 +22,11 @@ _GRADES = {
     "C": "bursts cannot be told apart",
     "D": "cut off, or no times",
 }
-_ORIGINS = {"lower_bound": "a lower bound: no log shows what the file system could do", "given": "given"}
+_ORIGINS = {
+    "lower_bound": "a lower bound: no log shows what the file system could do",
+    "given": "given",
+    "assumed": "assumed",
+}
 
 
 def trace_table(found: Inspected, name: str) -> FittingTable:

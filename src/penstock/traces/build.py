@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
@@ -41,8 +41,13 @@ def build(
     dropped: int = 0,
     notes: Iterable[str] = (),
     more: dict[str, Any] | None = None,
+    assumed: Container[str] = (),
 ) -> Imported:
-    """The scenario of jobs, by their start; `kind` says what they were imported from, `what` names it in errors."""
+    """The scenario of jobs, by their start.
+
+    `kind` says what they were imported from, `what` names it in errors, and `assumed` lists what of the platform is
+    neither given nor seen.
+    """
     left_out = list(skipped)
     check_strict(left_out, options.strict)
     window = _window(jobs, options)
@@ -61,7 +66,7 @@ def build(
     scenario = Scenario.from_document(
         {"version": 1, "platform": _platform(kept, told, options)}
         | ({"window": {"begin": window.begin - zero, "end": window.end - zero}} if window else {})
-        | {"applications": entries, "provenance": _provenance(kind, told, options, zero)}
+        | {"applications": entries, "provenance": _provenance(kind, told, options, zero, assumed)}
     )
     return Imported(
         scenario, tuple(told), tuple(left_out), dropped, tuple(notes), time.perf_counter() - begun, more or {}
@@ -110,7 +115,7 @@ def _applications(
 
 def _idle(job: Job) -> Placed:
     """A job of which no byte is known: it computes."""
-    return Placed(Trace([0], [job.seconds]), 0, 0.0)
+    return Placed(Trace([0], [job.seconds]), 0, None)
 
 
 def _caps(jobs: Sequence[Job], found: Sequence[Transfers], options: Options) -> list[Cap]:
@@ -176,13 +181,16 @@ def _platform(jobs: Sequence[Job], told: Sequence[Told], options: Options) -> di
     return {"bandwidth": bandwidth, **given}
 
 
-def _provenance(kind: str, told: Sequence[Told], options: Options, zero: float) -> dict[str, Any]:
-    told_of = {each.name: _origins(each, options) for each in told}
+def _provenance(
+    kind: str, told: Sequence[Told], options: Options, zero: float, assumed: Container[str]
+) -> dict[str, Any]:
+    told_of = {each.name: _origins(each, "node_bandwidth" in assumed) for each in told}
     common = _common(list(told_of.values()))
     rest = {name: {key: value for key, value in own.items() if key not in common} for name, own in told_of.items()}
-    platform = {"bandwidth": "lower_bound" if options.bandwidth is None else "given"}
+    seen = "assumed" if "bandwidth" in assumed else "lower_bound"
+    platform = {"bandwidth": seen if options.bandwidth is None else "given"}
     if options.node_bandwidth is not None:
-        platform["node_bandwidth"] = "given"
+        platform["node_bandwidth"] = "assumed" if "node_bandwidth" in assumed else "given"
     dated = {} if options.anonymise or zero < 1e8 else {"begin": datetime.fromtimestamp(zero, UTC).isoformat()}
     return {
         "imported": kind,
@@ -194,7 +202,7 @@ def _provenance(kind: str, told: Sequence[Told], options: Options, zero: float) 
     }
 
 
-def _origins(each: Told, options: Options) -> dict[str, Any]:
+def _origins(each: Told, nodes_assumed: bool) -> dict[str, Any]:
     """Where the numbers of an application come from, and how far its bytes may be from where they are put."""
     job = each.job
     times = {"model": "model", "accounting": "model"}.get(job.source, "measured")
@@ -207,7 +215,7 @@ def _origins(each: Told, options: Options) -> dict[str, Any]:
         "structure": job.structure,
         "nodes": job.nodes_origin,
         "release": "measured",
-        "bandwidth": each.bandwidth_origin,
+        "bandwidth": "assumed" if nodes_assumed and each.bandwidth_origin == "given" else each.bandwidth_origin,
         "volumes": volumes,
         "times": times,
         **({} if each.error_seconds is None else {"error_seconds": _rounded(each.error_seconds)}),

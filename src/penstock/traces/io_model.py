@@ -14,19 +14,21 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.model.units import Refusal, quantity
-from penstock.traces.options import share
+from penstock.traces.options import Options, share
 from penstock.traces.pieces import NONE, Floats, Pieces
 
 ACCEPTED = "accepted is period=1h,fraction=10%, period=1h (with counted bytes), apex, or a CSV file of classes"
 MOST_BURSTS = 10_000  # of one job
+NODE_BANDWIDTH = 1e9  # bytes/s, assumed where none is given
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,27 @@ class Demand:
 
 
 Model = Callable[[Demand], Pieces]
+
+
+class Assumed(NamedTuple):
+    """Options with what a model needs, what of that nobody gave, and words about it."""
+
+    options: Options
+    missing: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def assumed(options: Options) -> Assumed:
+    """A bandwidth of nodes where none was given: a model of I/O needs one to say how long bytes take."""
+    names = ("bandwidth", "node_bandwidth")
+    missing = frozenset(name for name in names if getattr(options, name) is None)
+    notes = []
+    if "node_bandwidth" in missing:
+        options = replace(options, node_bandwidth=NODE_BANDWIDTH)
+        notes.append("that a node moves 1 GB/s is assumed; give --node-bandwidth")
+    if "bandwidth" in missing:
+        notes.append("the bandwidth is the highest that the model asks for; give --bandwidth")
+    return Assumed(options, missing, tuple(notes))
 
 
 def io_model(text: str) -> Model:

@@ -24,7 +24,7 @@ from penstock.traces.job import Job
 from penstock.traces.pieces import Curve, Floats, Pieces, curve, distance
 
 Slack = Literal["compute", "contention"]
-MODELLED = ("model", "accounting")
+MODELLED = ("model", "accounting")  # sources that do not say when bytes moved
 BURSTS = 100  # where a source cannot tell bursts apart
 
 

@@ -20,7 +20,7 @@ from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.traces.build import build
 from penstock.traces.columns import arrow, floats
-from penstock.traces.io_model import Demand, Model, io_model
+from penstock.traces.io_model import Demand, Model, assumed, io_model
 from penstock.traces.job import Job
 from penstock.traces.options import Options
 from penstock.traces.result import Imported, Skipped
@@ -56,17 +56,24 @@ def import_swf(
         raise InvalidOption(
             "SWF has no I/O; state a model of it: --io period=1h,fraction=10%, --io apex or --io classes.csv"
         )
-    if options.node_bandwidth is None:
-        raise InvalidOption("SWF does not say how fast jobs can move bytes; give --node-bandwidth, as in 2 GB/s")
     model = io_model(io)
+    options, missing, words = assumed(options)
     found = read_swf(file)
-    jobs = list(_jobs(found, model, options.node_bandwidth, cores_per_node))
-    notes = [f"all I/O is assumed: {io}"]
+    jobs = list(_jobs(found, model, options.node_bandwidth or 0.0, cores_per_node))
     if not any(job.pieces.total for job in jobs):
         raise InvalidOption(
             f"--io is {io!r}, which gives no job of {file} any I/O; SWF counts no bytes: add fraction=10%"
         )
-    return build(jobs, options, kind="swf", what=str(file), begun=begun, skipped=found.skipped, notes=notes)
+    return build(
+        jobs,
+        options,
+        kind="swf",
+        what=str(file),
+        begun=begun,
+        skipped=found.skipped,
+        notes=[f"all I/O is assumed: {io}", *words],
+        assumed=missing,
+    )
 
 
 def read_swf(file: str | Path) -> Swf:
@@ -82,7 +89,7 @@ def read_swf(file: str | Path) -> Swf:
     skipped = [Skipped(str(path), f"{broken:,} lines without 18 numbers")] if broken else []
     if not ran.all():
         skipped.append(
-            Skipped(str(path), f"{int((~ran).sum()):,} jobs ran for no known time or on no processors", False)
+            Skipped(str(path), f"{_jobs_words(int((~ran).sum()))} ran for no known time or on no processors", False)
         )
     order = np.flatnonzero(ran)[np.argsort(start[ran], kind="stable")]
     rest = (column["job"], start, column["run"], processors, column["user"], column["program"])
@@ -155,3 +162,7 @@ def _jobs(found: Swf, model: Model, node_bandwidth: float, cores_per_node: int) 
             nodes_origin="measured" if cores_per_node == 1 else "assumed",
             processes=int(processors),
         )
+
+
+def _jobs_words(count: int) -> str:
+    return "1 job" if count == 1 else f"{count:,} jobs"

@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.traces.build import build
-from penstock.traces.io_model import Demand, Model, io_model
+from penstock.traces.io_model import Demand, Model, assumed, io_model
 from penstock.traces.job import Job
 from penstock.traces.options import Options
 from penstock.traces.pieces import NONE
@@ -30,13 +30,20 @@ def import_slurm(
             "sacct does not say when jobs moved bytes; give a model of it: --io period=1h (bytes as counted), "
             "--io period=1h,fraction=10%, --io apex or --io classes.csv"
         )
-    if options.node_bandwidth is None:
-        raise InvalidOption("sacct does not say how fast jobs can move bytes; give --node-bandwidth, as in 2 GB/s")
     model = io_model(io)
+    options, missing, words = assumed(options)
     accounting = read_accounting(file, fields)
     jobs = [job for job in as_jobs(accounting, model, options) if job.pieces.total or options.unseen == "keep"]
-    notes = [ZONE, *_uncounted(accounting)]
-    return build(jobs, options, kind="slurm", what=str(file), begun=begun, skipped=accounting.skipped, notes=notes)
+    return build(
+        jobs,
+        options,
+        kind="slurm",
+        what=str(file),
+        begun=begun,
+        skipped=accounting.skipped,
+        notes=[ZONE, *_uncounted(accounting), *words],
+        assumed=missing,
+    )
 
 
 def as_jobs(accounting: Accounting, model: Model | None, options: Options) -> list[Job]:
@@ -74,5 +81,5 @@ def _uncounted(accounting: Accounting) -> list[str]:
     """How many jobs have no bytes in the accounting."""
     lacking = int(np.isnan(accounting.read + accounting.written).sum())
     if not lacking:
-        return []
+        return ["bytes are an upper bound: caches and every file system are in what Slurm counts"]
     return [f"{lacking:,} of {len(accounting):,} jobs have no fs/disk in TRESUsageInTot and TRESUsageOutTot"]

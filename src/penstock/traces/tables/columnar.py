@@ -1,7 +1,7 @@
 """CSV and Parquet: transfers (job, start, end, bytes, direction[, nodes]) or a time series (time, job, read, written).
 
-Times are dates or numbers of seconds. In a time series a row holds the bytes since the job's row before it, so that the
-spacing of rows is the resolution; rows of a job need not be in order.
+Times are dates or numbers of seconds. In a time series a row holds the bytes since the job's row before it, or of one
+step if that is longer ago; the step is the usual spacing of times in the file. Rows need not be in order.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ def _series(table: Any, file: Path) -> Moved:
     rows = np.flatnonzero(good)
     order = rows[np.lexsort((time[rows], code[rows]))]
     first = np.concatenate([[True], code[order][1:] != code[order][:-1]])
-    gaps = np.diff(time[order], prepend=np.nan)[~first]
-    step = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 1.0
+    steps = np.diff(np.unique(time[rows]))
+    step = float(np.median(steps)) if len(steps) else 1.0
     # Of a job's first row, and after a pause in which it was not seen, the bytes are those of one step.
-    begin = np.where(first, time[order] - step, np.concatenate([[np.nan], time[order][:-1]]))
-    begin = np.maximum(begin, time[order] - 2.0 * step)
+    before = np.concatenate([[-np.inf], time[order][:-1]])
+    begin = np.where(first | (time[order] - before > 1.5 * step), time[order] - step, before)
     jobs = texts((names, code), order)
     columns = [(read[order], False), (written[order], True)]
     volume = np.concatenate([amount for amount, _ in columns])
