@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 
-
 @pytest.fixture
 def logs(shared_data: Path) -> Path:
     """The folder of real Darshan logs."""

@@ -59,7 +59,7 @@ def test_a_log_that_is_cut_off_anywhere_is_refused(good: Path, tmp_path: Path) -
 
 
 def test_damage_never_ends_the_process(good: Path, tmp_path: Path) -> None:
-    """The library asserts: what it is given must have been looked at. In a process of its own, for it would end ours."""
+    """The library asserts, so what it is given is looked at before. In a process of its own: it would end ours."""
     rng = random.Random(5)
     for number in range(60):
         content = bytearray(good.read_bytes())
@@ -89,10 +89,10 @@ def test_three_bad_ones_among_many_are_named(good: Path, tmp_path: Path) -> None
 
 def test_all_bad_says_why(tmp_path: Path, logs: Path) -> None:
     (tmp_path / "a.darshan").write_bytes(b"")
-    with pytest.raises(InvalidOption, match="no job was found in .*is empty"):
+    with pytest.raises(InvalidOption, match=r"no job was found in .*is empty"):
         import_darshan(tmp_path)
     (tmp_path / "b").mkdir()
-    with pytest.raises(InvalidOption, match="has no files that end in .darshan"):
+    with pytest.raises(InvalidOption, match=r"has no files that end in \.darshan"):
         import_darshan(tmp_path / "b")
     with pytest.raises(InvalidOption, match="no such file"):
         import_darshan(tmp_path / "c.darshan")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def slow_merge(centre: list[float], volume: list[float], budget: float) -> list[
     """Merge the cheapest pair of neighbours again and again, looking at all of them every time."""
     listed = list(zip(centre, volume, strict=True))
     while len(listed) > 1:
-        costs = [2 * v * w / (v + w) * abs(c - d) for (c, v), (d, w) in zip(listed, listed[1:], strict=False)]
+        costs = [2 * v * w / (v + w) * abs(c - d) for (c, v), (d, w) in pairwise(listed)]
         cheapest = min(costs)
         if cheapest > budget:
             break

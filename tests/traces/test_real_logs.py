@@ -149,7 +149,11 @@ def test_metadata_imbalance_stripes_and_hosts_are_told(logs: Path) -> None:
     assert vpic.job.imbalance == approx(slowest / (spent / 2048), rel=0.01)
     assert vpic.job.io_seconds == approx(slowest, rel=0.01)
     assert vpic.job.meta_seconds == approx(
-        sum(r["fcounters"][f"{m}_F_META_TIME"] for m in ("POSIX", "STDIO") for r in witness.records(logs / "example.darshan", m))
+        sum(
+            r["fcounters"][f"{m}_F_META_TIME"]
+            for m in ("POSIX", "STDIO")
+            for r in witness.records(logs / "example.darshan", m)
+        )
         / 2048,
         rel=1e-6,
     )

@@ -44,7 +44,9 @@ def traced(file: Path) -> dict[str, list[tuple[float, float, float]]]:
     found: dict[str, list[tuple[float, float, float]]] = {"read": [], "write": []}
     for record in records(file, "DXT_POSIX"):
         for way, listed in found.items():
-            listed += [(s["start_time"], s["end_time"], s["length"]) for s in record[f"{way}_segments"] if s["length"] > 0]
+            listed += [
+                (s["start_time"], s["end_time"], s["length"]) for s in record[f"{way}_segments"] if s["length"] > 0
+            ]
     return found
 
 

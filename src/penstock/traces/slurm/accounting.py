@@ -78,7 +78,9 @@ def _jobs(rows: Any, broken: int, path: Path) -> Accounting:
     nodes = rows.nodes[main].copy()
     parts = other[rows.part[other] > 0]
     np.add.at(nodes, owner[parts], np.where(rows.step[parts], 0, rows.nodes[parts]))
-    read, written = (_folded(column, main, other, into, count) for column in (rows.read, rows.written))
+    read, written = (
+        _folded(column, main, other, into, rows.step[other], count) for column in (rows.read, rows.written)
+    )
     start, end = rows.start[main], rows.end[main]
     end = np.where(np.isnan(end), start + rows.elapsed[main], end)
     usable, skipped = _usable(rows, main, start, end, path)
@@ -128,12 +130,14 @@ def _marks(size: int, places: Ints) -> NDArray[np.bool_]:
     return marked
 
 
-def _folded(column: Floats, main: Ints, other: Ints, into: Ints, count: int) -> Floats:
-    """The sum over steps; what the job's own row says where it has none. NaN if nobody says."""
+def _folded(column: Floats, main: Ints, other: Ints, into: Ints, steps: NDArray[np.bool_], count: int) -> Floats:
+    """The sum over steps and parts. What a job's own row says counts where it has no steps; NaN if nobody says."""
     known = ~np.isnan(column[other])
     total = np.bincount(into[known], column[other][known], count)
     some = np.bincount(into[known], minlength=count) > 0
-    return np.where(some, total, column[main])
+    by_steps = np.bincount(into[known & steps], minlength=count) > 0
+    own = np.where(by_steps | np.isnan(column[main]), 0.0, column[main])
+    return np.where(some | ~np.isnan(column[main]), total + own, np.nan)
 
 
 def _usable(rows: Any, main: Ints, start: Floats, end: Floats, path: Path) -> tuple[Ints, list[Skipped]]:
