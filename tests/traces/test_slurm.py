@@ -24,7 +24,7 @@ HB_FIELDS = (
     "CPUTime,UserCPU,SystemCPU,ReqMem,MaxRSS,MaxVMSize,ReqTRES,AllocTRES,TRESUsageInMax,TRESUsageInTot,"
     "TRESUsageOutTot,MaxDiskRead,MaxDiskWrite,MaxRSSNode,MaxRSSTask,MaxVMSizeNode,MaxVMSizeTask,MaxDiskReadNode,"
     "MaxDiskReadTask,MaxDiskWriteNode,MaxDiskWriteTask,Reason"
-).split(",")
+)
 
 
 def written(tmp_path: Path, text: str, name: str = "sacct.txt") -> Path:
@@ -159,7 +159,7 @@ def test_real_rows_with_a_snowman(shared_data: Path) -> None:
     file = shared_data / "slurm" / "hb-jobinfo-sacct.txt"
     if not file.is_file():
         pytest.skip("the rows of sacct are not among the data sets (../shared/data/slurm)")
-    found = read_accounting(file, HB_FIELDS)
+    found = read_accounting(file, HB_FIELDS.split(","))
     jobs: dict[str, list[list[str]]] = {}
     for line in file.read_text().splitlines():
         cells = line.split("☃")

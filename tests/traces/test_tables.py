@@ -129,7 +129,7 @@ def test_rows_that_cannot_be_are_counted(tmp_path: Path) -> None:
     [
         ("t.csv", b"", "is empty"),
         ("t.csv", b"a,b\n1,2\n", "needs the columns job, start, end, bytes, direction"),
-        ("t.csv", b"job,start,end,bytes,direction\n1,2\n", "is not CSV"),
+        ("t.csv", b"job,start,end,bytes,direction\n1,2\n3\n", "has no row of 5 fields"),
         ("t.parquet", b"PAR1 nonsense", "is not Parquet"),
         ("t.json", b"{}", "is no range of Prometheus"),
         ("t.json", b"{", "is not valid JSON"),

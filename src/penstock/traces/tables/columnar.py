@@ -23,31 +23,47 @@ _WRITES = {"write": True, "written": True, "w": True, "read": False, "r": False}
 
 def read_columnar(file: Path) -> Moved:
     """The rows of a CSV or Parquet file in one of the two forms."""
-    table = _parquet(file) if file.suffix.lower() == ".parquet" else _csv(file)
+    table, broken = (_parquet(file), 0) if file.suffix.lower() == ".parquet" else _csv(file)
     table = table.rename_columns([name.strip().lower() for name in table.column_names])
+    if broken and not table.num_rows:
+        raise InvalidOption(f"{file}: has no row of {table.num_columns} fields, as its header has")
+    lost = (Skipped(str(file), f"{broken:,} rows with more or fewer fields than the header"),) if broken else ()
     if set(TRANSFERS) <= set(table.column_names):
-        return _transfers(table, file)
+        found = _transfers(table, file)
+        return found._replace(skipped=lost + found.skipped)
     if set(SERIES) <= set(table.column_names):
-        return _series(table, file)
+        found = _series(table, file)
+        return found._replace(skipped=lost + found.skipped)
     raise InvalidOption(
         f"{file}: needs the columns {', '.join(TRANSFERS)} (transfers) or {', '.join(SERIES)} (a time series); "
         f"it has {', '.join(table.column_names)}"
     )
 
 
-def _csv(file: Path) -> Any:
+def _csv(file: Path) -> tuple[Any, int]:
+    """The table, and how many rows did not fit its header."""
     csv, pa = arrow("csv"), arrow()
+    broken = 0
+
+    def odd(row: Any) -> str:
+        nonlocal broken
+        broken += 1
+        return "skip"
+
     try:
         with file.open("rb") as stream:
             head = stream.readline().decode("utf-8-sig")
         names = [name.strip() for name in head.replace(";", ",").strip().split(",")]
-        return csv.read_csv(
+        table = csv.read_csv(
             str(file),
-            parse_options=csv.ParseOptions(delimiter=";" if head.count(";") > head.count(",") else ","),
+            parse_options=csv.ParseOptions(
+                delimiter=";" if head.count(";") > head.count(",") else ",", invalid_row_handler=odd
+            ),
             convert_options=csv.ConvertOptions(column_types={name: pa.string() for name in names if name}),
         )
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise InvalidOption(f"{file}: is not CSV: {str(error).splitlines()[0]}") from None
+    return table, broken
 
 
 def _parquet(file: Path) -> Any:
