@@ -13,7 +13,8 @@ from pytest import approx
 
 from penstock.traces.bursts import Bursts, bursts, merged, per_bin
 from penstock.traces.merging import merge_cheapest
-from penstock.traces.pieces import Pieces, curve, distance
+from penstock.traces.merging_few import merge_few
+from penstock.traces.pieces import Pieces, coarse, curve, distance
 
 SECONDS = 1000.0
 
@@ -72,7 +73,7 @@ def test_the_compiled_kernel_equals_its_python() -> None:
     fast, slow = arrays(), arrays()
     merge_cheapest(centre.copy(), volume.copy(), *fast, budget)
     merge_cheapest.py_func(centre.copy(), volume.copy(), *slow, budget)
-    assert fast[-1].tolist() == slow[-1].tolist()
+    assert fast[-1].tolist() == slow[-1].tolist() == merge_few(centre.tolist(), volume.tolist(), budget).tolist()
     assert 1 < fast[-1][-1] + 1 < count
 
 
@@ -110,6 +111,22 @@ def test_a_gap_alone_would_displace_half_the_run() -> None:
     trickle = [(float(i), float(i + 1), 1.0) for i in range(1000)]
     found = bursts(pieces_of(trickle), SECONDS, 0.005)
     assert len(found.centre) > 40
+
+
+def test_fewer_pieces_lie_where_the_many_did() -> None:
+    rng = np.random.default_rng(2)
+    start = rng.uniform(0.0, 990.0, 50_000)
+    many = pieces_of(
+        list(zip(start, start + rng.exponential(0.01, len(start)), rng.lognormal(size=len(start)), strict=True))
+    )
+    many = many._replace(writes=rng.random(len(start)) < 0.5)
+    fewer = coarse(many, SECONDS)
+    assert len(fewer.start) <= 16_000
+    for way in (False, True):
+        one, other = (each.only(each.writes == way) for each in (many, fewer))
+        apart = distance(curve(one.start, one.end, one.volume), curve(other.start, other.end, other.volume))
+        assert one.total == approx(other.total)
+        assert apart <= other.bound <= 3e-4 * SECONDS
 
 
 def test_unknown_structure_is_as_many_bursts_as_asked() -> None:

@@ -17,8 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.traces.merging import Ints, merge_cheapest
+from penstock.traces.merging_few import merge_few
 from penstock.traces.pieces import Floats, Pieces, curve
+
+Ints = NDArray[np.int64]
+
+FEW = 5_000  # bursts that are merged without compiled code
 
 
 class Bursts(NamedTuple):
@@ -101,6 +105,10 @@ def _merged(each: Bursts, budget: float) -> Bursts:
     count = len(each.centre)
     if count < 2:
         return each
+    if count <= FEW:
+        return _grouped(each, merge_few(each.centre.tolist(), each.volume.tolist(), budget))
+    from penstock.traces.merging import merge_cheapest  # noqa: PLC0415 - loads the compiler, 100 MB of it
+
     group = np.empty(count, np.int64)
     centre, volume = each.centre.copy(), each.volume.copy()
     left, right, stamp = np.arange(count) - 1, np.arange(count) + 1, np.zeros(count, np.int64)

@@ -18,7 +18,7 @@ from penstock.traces.darshan.evidence import Evidence, evidence
 from penstock.traces.darshan.layers import Counted, Layer, counted
 from penstock.traces.darshan.log import Log
 from penstock.traces.job import Job, Source
-from penstock.traces.pieces import joined
+from penstock.traces.pieces import coarse, joined
 
 APART = 3600.0
 _WEAKER: tuple[Source, ...] = ("counters", "heatmap", "dxt")
@@ -67,6 +67,7 @@ def seen(log: Log) -> Seen:
     """The gist of a log."""
     chosen = counted(log)
     found = evidence(log, chosen)
+    found = found._replace(pieces=coarse(found.pieces, log.seconds))
     return Seen(
         file=log.file,
         job=log.job,
@@ -102,7 +103,7 @@ def jobs_of(logs: Iterable[Seen]) -> tuple[list[Job], int]:
         groups.setdefault(key, []).append(log)
     together = [part for key, group in groups.items() for part in _parts(group, APART if key[0] else 0.0)]
     jobs = [_job([log for log in part if log.volume] or part[:1]) for part in together]
-    dropped = sum(len(part) for part in together) - sum(job.logs for job in jobs)
+    dropped = sum(len(part) - job.logs for part, job in zip(together, jobs, strict=True) if job.pieces.total)
     return sorted(jobs, key=lambda job: (job.start, job.id)), dropped
 
 
@@ -122,6 +123,7 @@ def _parts(group: list[Seen], gap: float) -> Iterator[list[Seen]]:
 def _job(logs: list[Seen]) -> Job:
     largest = max(logs, key=lambda log: log.volume)
     start = min(log.start for log in logs)
+    seconds = max(log.end for log in logs) - start
     hosts = frozenset[str]().union(*(log.hosts for log in logs))
     slowest, mean = _one_by_one(logs), sum(log.times.mean for log in logs)
     processes = sum(log.processes for log in logs)
@@ -130,8 +132,8 @@ def _job(logs: list[Seen]) -> Job:
         user=str(largest.user),
         executable=largest.executable,
         start=start,
-        seconds=max(log.end for log in logs) - start,
-        pieces=joined(log.evidence.pieces.shifted(log.start - start) for log in logs),
+        seconds=seconds,
+        pieces=coarse(joined(log.evidence.pieces.shifted(log.start - start) for log in logs), seconds),
         source=_weakest(logs),
         complete=all(log.complete for log in logs),
         timed=all(log.evidence.timed for log in logs),

@@ -62,8 +62,8 @@ def read_log(file: Path) -> Log:
             **vars(log)
             | {
                 "hosts": hosts,
-                "heat_map": records.heat_map(handle, mapped) if mapped else None,
-                "stripes": records.stripe_counts(handle, striped) if striped else {},
+                "heat_map": records.heat_map(handle, mapped, order) if mapped else None,
+                "stripes": records.stripe_counts(handle, striped, order) if striped else {},
             }
         )
 
