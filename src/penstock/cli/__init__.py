@@ -24,6 +24,8 @@ from penstock.cli.evict import evict
 from penstock.cli.exempt import exempt
 from penstock.cli.explain import explain
 from penstock.cli.generate import generate
+from penstock.cli.import_traces import import_traces
+from penstock.cli.inspect import inspect
 from penstock.cli.limited import limited
 from penstock.cli.loadtest import loadtest
 from penstock.cli.mode import mode
@@ -75,6 +77,8 @@ for command in (
     policies,
 ):
     app.command()(command)
+app.add_typer(import_traces)
+app.command()(inspect)
 app.add_typer(campaign)
 app.command()(reproduce)
 for section, live_commands in LIVE.items():
