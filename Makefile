@@ -15,6 +15,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export HYPOTHESIS_PROFILE ?= ci
 # A site's modules may have set these for another Python, and a user's pip may install elsewhere.
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
+# Files of tests are UTF-8, whatever the locale.
+export PYTHONUTF8 := 1
 
 # What each room of tests takes, and when `make test` began.
 COSTS := build/costs.jsonl

@@ -28,7 +28,7 @@ from benchmarks.policies import policy_rows
 from benchmarks.resources import loading_rows, memory_rows
 from benchmarks.rows import Row
 from benchmarks.startup import startup_rows
-from benchmarks.targets import evaluation_rows, target_rows
+from benchmarks.targets import arrival_rows, evaluation_rows, target_rows
 from benchmarks.timing import ROOT
 from benchmarks.traces import trace_rows
 
@@ -39,6 +39,7 @@ SUBJECTS = {
     "Packs, time of the engine, and of packing": pack_rows,
     "Targets, time of policies and of the engine": target_rows,
     "Targets, whole runs with metrics": evaluation_rows,
+    "Targets, jobs that come and go": arrival_rows,
     "Burst buffers, time and memory of sizing": sizing_rows,
     "Burst buffers, time of the engine": tier_rows,
     "Campaigns, what the runner adds": campaign_rows,

@@ -1,4 +1,4 @@
-"""Targets given out and used: a thousand applications on a thousand targets, and P4's evaluation as a whole."""
+"""Targets given out and used: a thousand applications on as many targets, arrivals, and P4's evaluation."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from penstock import Scenario, generate
 from penstock.engine.link.loop import BUDGET_SPENT
 from penstock.engine.link.state import chains_of
 from penstock.engine.targets.loop import run_targets
-from penstock.engine.targets.stripes import initial_stripe_state, stripes_of, stripes_view
+from penstock.engine.targets.stripes import Bounds, initial_stripe_state, stripes_of, stripes_view
 from penstock.kernels.arrays import Ints
 from penstock.policies import allocation, placement
 from penstock.policies.allocation import Allocated, Allocation
 from penstock.policies.placement import Placement
 from penstock.policies.sharing import find
 from penstock.policies.sharing.asking import first_class
-from penstock.studies.targets import compare_allotments
+from penstock.studies.targets import allocate, compare_allotments
 from penstock.studies.targets.arrangement import Arrangement
 from penstock.studies.targets.execution import fare
 from penstock.studies.targets.site import Site
@@ -34,6 +34,9 @@ SEED, LOAD, NODES = 1, 0.6, 48  # nodes per application, on average
 SIZES = {"full": 1_000, "quick": 100}
 SETS = {"full": 100, "quick": 4}
 MINUTES = 2.0
+JOBS = {"full": 10_000, "quick": 400}
+PRESENT, TARGETS = 200, 100  # jobs that run at a time, on average, if nobody has to wait
+SECONDS = 2.0
 CORES = 2
 # Exponents of the bandwidth over the count. Above 1, more targets mean less stress.
 GROWTH = (0.2, 1.1)
@@ -56,6 +59,36 @@ def target_rows(quick: bool) -> list[Row]:
         *_rows(f"{size:,} on {size:,} targets", Site(usual), 1 if quick else 5, promising=True),
         *_rows(f"counts 1 to {size:,} for all", Site(any_count(usual)), 1, promising=False),
     ]
+
+
+def arrival_rows(quick: bool) -> list[Row]:
+    """Jobs that come and go: given out and run to the end of all, from the loaded scenario to the result."""
+    jobs = JOBS["quick" if quick else "full"]
+    scenario = arrivals(jobs)
+    rows = []
+    for name, promise in (("tcpu", SECONDS), ("mckp", None)):
+        seconds, found = _timed(1 if quick else 3, partial(allocate, scenario, name))
+        note = f"{found.events:,} events, mean I/O slowdown {found.mean_io_slowdown:.2f}"
+        rows.append(
+            Row(f"{jobs:,} jobs that come and go on {TARGETS} targets: {name}", seconds, " s", promise, note=note)
+        )
+    return rows
+
+
+def arrivals(jobs: int) -> Scenario:
+    """P4's applications in many sets, released one after the other so that about one set is there at a time."""
+    sets = [
+        generate("targets", seed, applications=PRESENT, targets=TARGETS, load=LOAD) for seed in range(jobs // PRESENT)
+    ]
+    demand = Site(sets[0]).demand
+    length = float((demand.compute + demand.transfer[demand.fastest]).mean())
+    release = np.sort(np.random.default_rng(SEED).uniform(0.0, length * len(sets), jobs)).tolist()
+    applications = [each for one in sets for each in one.applications]
+    named = [
+        each.model_copy(update={"name": f"{place} {each.name}", "release": release[place]})
+        for place, each in enumerate(applications)
+    ]
+    return sets[0].model_copy(update={"applications": tuple(named)})
 
 
 def evaluation_rows(quick: bool) -> list[Row]:
@@ -130,10 +163,11 @@ def _instants(site: Site, arrangement: Arrangement) -> int:
     peak = demand.bandwidth[arrangement.option] / count
     stripes = stripes_of(count, arrangement.places, peak, demand.limit, policy)
     chains = chains_of(program, program.origin, watching=False, losses=policy.losses)
-    state = initial_stripe_state(program, stripes, program.origin)
+    bounds = Bounds(np.full(count.size, np.inf), np.inf, first=1)
+    state = initial_stripe_state(program, stripes, bounds.deadline, program.origin)
     view, rates = stripes_view(stripes, policy, np.zeros(0)), np.zeros(int(np.diff(stripes.row).max()))
     decide, instants = first_class(policy), 1
-    while run_targets(chains, stripes, state, view, decide, rates, 0.0, 1, False, False) == BUDGET_SPENT:
+    while run_targets(chains, stripes, bounds, state, view, decide, rates, 0.0, 1, False, False) == BUDGET_SPENT:
         instants += 1
     return instants
 

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,8 +68,8 @@ class Costs:
         self.start = self.before = worked()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self) -> Iterator[Any]:
-        report: Any = yield
+    def pytest_runtest_makereport(self) -> Generator[None, Any, Any]:
+        report = yield
         now = worked()
         # pytest hands the attributes of a report on from a worker, too.
         report.work, report.start = now - self.before, self.start
@@ -77,6 +77,8 @@ class Costs:
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
+        if not hasattr(report, "work"):  # the worker died before it could tell
+            return
         self._add(room_of(report.nodeid), Cost(report.work, report.duration, int(report.when == "setup")))
         self._add("start", Cost(report.start, report.start))
 

@@ -188,6 +188,34 @@ def target_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bo
 
 
 @st.composite
+def site_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bool = True) -> Document:
+    """The same with all that a site has: jobs that come and go, a window, walltimes, interference, unequal nodes."""
+    document = draw(target_documents(most, exact, limits))
+    for each in document["applications"]:
+        each["release"] = draw(st.sampled_from([0.0, 1.0, 2.5, 8.0]) | amounts(0, 40, exact))
+        if draw(st.integers(0, 4)) == 0:
+            each["node_skew"] = draw(amounts(1, 2, exact))
+        if draw(st.integers(0, 4)) == 0:
+            each["walltime"] = draw(amounts(0.5, 12, exact))
+    if draw(st.integers(0, 3)) == 0:
+        listed = document["platform"]["targets"]
+        names = [f"t{i}" for i in range(listed)] if isinstance(listed, int) else listed
+        known = [name if isinstance(name, dict) else {"name": name} for name in names]
+        values = st.sampled_from([[1.0], [1.0, 0.9], [1.0, 0.75, 0.5], [1.0, 1.0, 0.8]])
+        document["platform"]["targets"] = [each | {"interference": draw(values)} for each in known]
+    if draw(st.integers(0, 2)) == 0:
+        last = max(each["release"] for each in document["applications"])
+        document["window"] = {
+            "begin": draw(st.sampled_from([0.0, 2.0, 5.0])),
+            "end": last + draw(amounts(5.5, 20, exact)),
+        }
+    platform = document["platform"]
+    if draw(st.booleans()):
+        platform.pop("nodes", None)
+    return document
+
+
+@st.composite
 def buffer_documents(
     draw: DrawFn,
     kinds: tuple[str, ...] = ("compute", "read", "write"),

@@ -43,10 +43,19 @@ ALLOTMENT = {
     "seconds": NUMBER,
     "target_use": list,
     "runs": int,
+    "until": str,
+    "node_hours_lost": NUMBER,
+    "node_hours_used": NUMBER,
+    "lost_share": PERHAPS,
+    "worst": str,
+    "mean_yield": PERHAPS,
+    "p95_stretch": PERHAPS,
+    "unfinished": int,
 }
 STRIPED = {"name": str, "io_slowdown": PERHAPS, "rho_io": NUMBER, "rho_con": PERHAPS}
 STRIPED |= {"nodes": int, "count": int, "targets": list, "bandwidth": NUMBER, "stress": NUMBER, "shares": list}
-STRIPED |= {"io_seconds": NUMBER, "moved": NUMBER, "compute_done": NUMBER}
+STRIPED |= {"io_seconds": NUMBER, "moved": NUMBER, "compute_done": NUMBER, "start": NUMBER, "cut": bool}
+STRIPED |= {"completion": PERHAPS, "stretch": PERHAPS, "yield": PERHAPS}
 
 
 @pytest.fixture

@@ -45,7 +45,8 @@ def caps_of(document: Document, app: Document) -> tuple[float, float]:
                 return float(own)  # not clipped either: it would hide the bursts that the buffer is there for
         return limit if node is None else (app.get("nodes") or 1) * float(node)
 
-    return cap("read", read_limit), cap("write", write_limit)
+    skew = app.get("node_skew") or 1.0  # the slowest node moves that many times the mean
+    return cap("read", read_limit) / skew, cap("write", write_limit) / skew
 
 
 @dataclass
@@ -319,32 +320,42 @@ def over_size(
 
 @dataclass
 class Flow:
-    """Bytes per second between one buffer and the file system; `under`: never faster than that other flow."""
+    """Bytes per second between a buffer and the file system, or (kind "app") between an application and its buffer.
+
+    `under`: never faster than those other flows together. `crossing`: how often its bytes pass the buffer's own port.
+    """
 
     kind: str
     cap: float
-    under: Flow | None = None
+    under: list[Flow] | None = None
     rate: float | None = None
+    crossing: int = 0
 
 
-def fill(flows: list[Flow], limits: Limits) -> None:
-    """Raise all rates together; a flow stops at its cap, at the flow it must stay under, or when a limit is reached."""
-    groups = [{"read"}, {"write"}, {"read", "write"}]
+def fill(flows: list[Flow], limits: tuple[float, ...]) -> None:
+    """Raise all rates together; a flow stops at its cap, at those it must stay under, or when a limit is reached."""
+    weights = [
+        lambda flow: flow.kind == "read",
+        lambda flow: flow.kind == "write",
+        lambda flow: flow.kind in ("read", "write"),
+        lambda flow: flow.crossing,
+    ]
     while rising := [flow for flow in flows if flow.rate is None]:
         bounds = {id(flow): flow.cap for flow in rising}
-        for limit, kinds in zip(limits, groups, strict=True):
-            members = [flow for flow in rising if flow.kind in kinds]
-            spent = sum(flow.rate for flow in flows if flow.kind in kinds and flow.rate is not None)
-            for flow in members:
-                bounds[id(flow)] = min(bounds[id(flow)], max(0.0, limit - spent) / len(members))
+        for limit, weight in zip(limits, weights, strict=False):
+            spent = sum(weight(flow) * flow.rate for flow in flows if flow.rate is not None)
+            count = sum(weight(flow) for flow in rising)
+            for flow in rising:
+                if weight(flow):
+                    bounds[id(flow)] = min(bounds[id(flow)], max(0.0, limit - spent) / count)
+        for flow in rising:
+            # What a flow may not take because of those above it is left to the others, as with any other cap.
+            if flow.under is not None and all(above.rate is not None for above in flow.under):
+                bounds[id(flow)] = min(bounds[id(flow)], sum(above.rate or 0.0 for above in flow.under))
         level = min(bounds.values())
         for flow in rising:
             if bounds[id(flow)] <= level:
                 flow.rate = level
-        # What a flow may not take because of the one above it is left to the others, as with any other cap.
-        for flow in rising:
-            if flow.rate is None and flow.under is not None and flow.under.rate is not None:
-                flow.rate = flow.under.rate
 
 
 BELOW, AT, OVER = "below", "at", "over"
@@ -413,11 +424,17 @@ class Job:
 
     name: str
     caps: tuple[float, float]
-    space: float
+    whole: float  # its part, if there is room for all of it
     common: Common
     phases: list[tuple[str, float]]
     until: float  # when the compute ends or it is released
     begin: float  # the first release of all: instants are told apart by the time since then
+    entry: float = 0.0  # from when on it has a part and its input may be fetched
+    cut_at: float = inf
+    release: float = 0.0
+    entered: bool = False
+    space: float = 0.0  # its part
+    growth: float = 0.0  # how fast that grows
     doing: str = "away"
     goal: float = 0.0  # the total at which the read or write under way ends
     horizon: float = 0.0  # the total at the end of the first read phase not yet started: no fetching beyond
@@ -428,10 +445,53 @@ class Job:
     level: str = BELOW
     rates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(TOTALS, 0.0))
     completion: float | None = None
+    ended: float = 0.0
+    cut: bool = False
+    done_work: float = 0.0  # seconds of finished computes
+    since: float = 0.0  # when the present compute began
+    last: float = 0.0  # how long it is
+    achieved: float = 0.0  # progress at its end
 
     def __post_init__(self) -> None:
-        self.level = AT if self.space == 0 else BELOW
+        self.level = AT
         self.horizon = self.next_read()
+
+    @property
+    def runs(self) -> bool:
+        return self.entered and self.doing != "done"
+
+    def give(self, free: float, device: float) -> float:
+        """Top its part up with what is free; what is left then."""
+        missing = self.whole - self.space
+        given = missing if missing <= free + TOLERANCE * device else max(0.0, free)
+        self.space = self.whole if given == missing else self.space + given
+        if given > TOLERANCE * device:
+            if self.level == OVER:  # what it has in the common part moves into its own
+                self.common.full = self.common.size == 0
+            self.level = OVER if self.held() > self.space else BELOW
+        return free if free == inf else free - given
+
+    def enter(self, free: float, device: float) -> float:
+        self.entered = True
+        left = self.give(free, device)
+        self.level = AT if self.space == 0 else BELOW
+        return left
+
+    def progress(self, now: float) -> float:
+        """Seconds of work alone behind it; bytes count when the application moves them."""
+        compute = self.done_work + (now - self.since if self.doing == "compute" else 0.0)
+        return compute + self.consumed / self.caps[0] + self.produced / self.caps[1]
+
+    def end(self, now: float) -> None:
+        self.achieved, self.ended, self.doing = self.progress(now), now, "done"
+        self.rates |= {"produced": 0.0, "consumed": 0.0}
+
+    def cut_off(self, now: float) -> None:
+        """Its walltime is over: output drains, input that was fetched ahead is dropped."""
+        self.end(now)
+        self.cut, self.phases = True, []
+        self.rates["fetched"] = 0.0
+        self.horizon = self.consumed = self.fetched
 
     @property
     def full(self) -> bool:
@@ -440,7 +500,7 @@ class Job:
     @property
     def full_of_input(self) -> bool:
         """Whether nothing may be fetched ahead: who has a part of its own leaves the common one to output."""
-        return self.full if self.space == 0 else self.level != BELOW
+        return self.full if self.whole == 0 else self.level != BELOW
 
     def held(self) -> float:
         return (self.produced - self.sent) + (self.fetched - self.consumed)
@@ -451,7 +511,8 @@ class Job:
 
     def taking(self) -> float:
         """How fast it fills the common part, or makes room there."""
-        return {BELOW: 0.0, AT: max(0.0, self.filling()), OVER: self.filling()}[self.level]
+        more = self.filling() - self.growth
+        return {BELOW: 0.0, AT: max(0.0, more), OVER: more}[self.level]
 
     def next_read(self) -> float:
         return next((amount for kind, amount in self.phases if kind == "read"), 0.0)
@@ -459,12 +520,16 @@ class Job:
     def advance(self, now: float) -> None:
         """Enter the next phase, or complete."""
         self.rates |= {"produced": 0.0, "consumed": 0.0}
+        if self.doing == "compute":
+            self.done_work += self.last
+            self.doing = "between"
         if not self.phases:
-            self.doing, self.completion = "done", now
+            self.end(now)
+            self.completion = now
             return
         self.doing, amount = self.phases.pop(0)
         if self.doing == "compute":
-            self.until = now + amount
+            self.until, self.since, self.last = now + amount, now, amount
         elif self.doing == "write":
             self.goal = self.produced + amount
         else:
@@ -474,32 +539,52 @@ class Job:
     @property
     def pooled(self) -> bool:
         """Whether all its room is in the common part."""
-        return self.space == 0 and self.common.size > 0
+        return self.whole == 0 and self.common.size > 0
 
-    def flows(self, writers: bool) -> list[Flow]:
-        """What it asks of the file system now.
+    def buffered(self, grower: Job | None) -> bool:
+        return self.space > 0 or self.common.size > 0 or grower is self
 
-        One flow each way, whoever needs the bytes. While it reads, what is taken out makes at least as much room as is
-        fetched, so that a full buffer stops nothing; when the phase under way is all fetched, the next one follows.
-        After completion it drains with the same cap and the same right to a part.
+    def out_flow(self, grower: Job | None, writers: bool) -> list[Flow]:
+        """Draining, or writing past the buffer, and writing into it.
+
+        After completion it drains with the same cap and the same right to a part. What is written into a full buffer
+        while as much leaves it crosses the port twice.
         """
-        flows = []
-        if self.doing == "write" or self.produced > self.sent:
-            flows.append(Flow("write", self.caps[1]))
-        if self.fetched < self.horizon:
-            shared = self.pooled and self.doing != "write" and not writers
-            if self.doing == "read" or not self.full_of_input or shared:
-                flows.append(Flow("read", self.caps[0]))
-            elif not self.pooled and self.doing != "write" and flows:
-                flows.append(Flow("read", self.caps[0], under=flows[0]))
+        if not (self.doing == "write" or self.produced > self.sent):
+            return []
+        blocked = self.doing == "write" and self.full
+        taken = self.doing == "done" and grower is not None and grower.full and grower.doing == "write"
+        twice = blocked or taken or (self.common.size > 0 and writers)
+        crossing = (2 if twice else 1) if self.buffered(grower) else 0
+        beside = [Flow("app", self.caps[1], crossing=1)] if self.doing == "write" and not blocked else []
+        return [Flow("write", self.caps[1], crossing=crossing), *beside]
+
+    def in_flow(self, out: list[Flow], freeing: list[Flow] | None, writers: bool) -> list[Flow]:
+        """Fetching ahead, or reading past the buffer, and reading out of it.
+
+        While it reads, what is taken out makes at least as much room as is fetched, so that a full buffer stops
+        nothing; when the phase under way is all fetched, the next one follows. `freeing`: the drains of those that have
+        ended, if what they free goes to this one.
+        """
+        ahead = self.fetched > self.consumed
+        flows = [Flow("app", self.caps[0], crossing=1)] if self.doing == "read" and ahead else []
+        if not self.entered or self.fetched >= self.horizon:
+            return flows
+        crossing = 0 if self.doing == "read" and not ahead else 1
+        shared = self.pooled and self.doing != "write" and not writers
+        if self.doing == "read" or not self.full_of_input or shared:
+            flows.append(Flow("read", self.caps[0], crossing=crossing))
+        elif not self.pooled and self.doing != "write" and (out or freeing is not None):
+            under = [flow for flow in out if flow.kind == "write"] + (freeing or [])
+            flows.append(Flow("read", self.caps[0], under=under, crossing=crossing))
         return flows
 
     def decide(self, flows: list[Flow]) -> None:
         """Set the pace of all four totals from the rates granted."""
         granted = {flow.kind: flow.rate or 0.0 for flow in flows}
         read, write = granted.get("read", 0.0), granted.get("write", 0.0)
-        produced = 0.0 if self.doing != "write" else write if self.full else self.caps[1]
-        consumed = 0.0 if self.doing != "read" else self.caps[0] if self.fetched > self.consumed else read
+        produced = 0.0 if self.doing != "write" else write if self.full else granted["app"]
+        consumed = 0.0 if self.doing != "read" else granted["app"] if self.fetched > self.consumed else read
         self.rates = {"produced": produced, "sent": write, "fetched": read, "consumed": consumed}
 
     def transitions(self) -> list[tuple[float, float, Callable[[float], None]]]:
@@ -516,8 +601,10 @@ class Job:
         if self.doing == "read" and self.fetched > self.consumed:
             shrinks = rates["consumed"] - rates["fetched"]
             found.append((self.fetched - self.consumed, shrinks, lambda _: setattr(self, "consumed", self.fetched)))
+        if self.growth > 0 and self.space < self.whole:
+            found.append((self.whole - self.space, self.growth, lambda _: setattr(self, "space", self.whole)))
         if self.level != AT:
-            missing, pace = self.space - self.held(), self.filling()
+            missing, pace = self.space - self.held(), self.filling() - self.growth
             sign = 1.0 if self.level == BELOW else -1.0
             found.append((sign * missing, sign * pace, lambda _: setattr(self, "level", AT)))
         return [transition for transition in found if transition[1] > 0]
@@ -545,29 +632,96 @@ class Job:
             if missing <= pace * slack:
                 then(now)
                 return True
+        if self.doing != "done" and self.cut_at <= now + slack:
+            self.cut_off(now)
+            return True
         return False
 
     def due(self, now: float) -> list[float]:
         """When something happens to it, as things stand."""
-        times = [self.until] if self.doing in ("away", "compute") else []
+        times = [self.until] if self.doing in ("away", "compute") and self.until < inf else []
+        if self.doing != "done" and self.cut_at < inf:
+            times.append(self.cut_at)
+        if not self.entered and self.entry > now + TOLERANCE * abs(now - self.begin):
+            times.append(self.entry)
         return times + [now + missing / pace for missing, pace, _ in self.transitions()]
 
     def move(self, seconds: float) -> None:
         """Let the bytes flow."""
-        if self.level == AT and self.filling() != 0:
-            self.level = OVER if self.filling() > 0 else BELOW if self.space > 0 else AT
+        more = self.filling() - self.growth
+        if self.level == AT and more != 0:
+            self.level = OVER if more > 0 else BELOW if self.space > 0 or self.growth > 0 else AT
+        self.space += self.growth * seconds
         for total, rate in self.rates.items():
             setattr(self, total, getattr(self, total) + rate * seconds)
 
 
-def simulate_greedy(document: Document, capacity: float, shares: Shares, common: float = 0.0) -> Document:
-    """Run strategy G; `shares` are fractions S_k/S, so that an application has capacity · share of buffer.
+@dataclass
+class Device:
+    """All parts together never exceed it: those of jobs that run, and what those that have ended still hold."""
 
-    They may add up to more than 1, because those of jobs that follow each other never count together. `common` is the
-    part of the capacity that belongs to everybody; shares are of the rest. Goes on until every buffer is drained.
-    `contents` holds (time, output held, input held) by application.
+    size: float
+    jobs: list[Job]
+    waits: bool
+    grower: Job | None = None
+
+    def free(self) -> float:
+        held = sum(job.space if job.runs else min(job.space, job.held()) for job in self.jobs if job.entered)
+        return inf if self.size == inf else self.size - held
+
+    def settle(self, now: float) -> list[Job]:
+        """Give what is free: to older jobs first, then to newcomers as in the scenario; who starts, if they wait."""
+        for job in self.jobs:
+            job.growth = 0.0
+        self.grower = None
+        free = self.free()
+        slack = TOLERANCE * abs(now - self.jobs[0].begin)
+        by_release = sorted(self.jobs, key=lambda job: job.release)
+        coming = [job for job in self.jobs if not job.entered and job.doing != "done" and job.entry <= now + slack]
+        if self.waits:
+            started = []
+            for job in sorted(coming, key=lambda job: job.release):
+                if job.whole > free + TOLERANCE * self.size:
+                    break
+                free = job.enter(free, self.size)
+                started.append(job)
+            return started
+        for job in by_release:
+            if job.runs and job.space < job.whole:
+                free = job.give(free, self.size)
+        for job in coming:
+            free = job.enter(free, self.size)
+        self.grower = next((job for job in by_release if job.runs and job.space < job.whole), None)
+        return []
+
+    def frees(self) -> list[Job]:
+        """Those that have ended and whose draining makes room for parts."""
+        return [job for job in self.jobs if job.doing == "done" and (job.common.size == 0 or job.excess() <= 0)]
+
+    def grow(self, now: float) -> list[float]:
+        """Let the first part that is not whole grow; when the next who waits can start."""
+        freed = sum(job.rates["sent"] for job in self.frees())
+        if self.grower is not None:
+            self.grower.growth = freed
+            if self.grower.doing == "write" and self.grower.full:
+                rates = self.grower.rates
+                rates["produced"] = min(self.grower.caps[1], rates["sent"] + freed)
+        waiting = [job for job in self.jobs if self.waits and not job.entered and job.doing != "done"]
+        waiting = sorted((job for job in waiting if job.entry <= now), key=lambda job: job.release)
+        return [now + (waiting[0].whole - self.free()) / freed] if waiting and freed > 0 else []
+
+
+def simulate_greedy(
+    document: Document, capacity: float, shares: Shares, common: float = 0.0, lead: float = inf, admit: str = "now"
+) -> Document:
+    """Run strategy G; `shares` are fractions S_k/S, so that an application has up to capacity · share of buffer.
+
+    They may add up to more than 1: who enters gets what is free. `common` is the part of the capacity that belongs to
+    everybody; shares are of the rest. Goes on until every buffer is drained. `contents` holds (time, output held, input
+    held) by application.
     """
-    limits, demands = limits_of(document), demands_of(document)
+    port = (document["platform"].get("burst_buffer") or {}).get("bandwidth")
+    limits, demands = (*limits_of(document), inf if port is None else float(port)), demands_of(document)
     together = Common(capacity * common if common else 0.0)
     jobs = []
     begin = min(float(app.get("release") or 0.0) for app in document["applications"])
@@ -575,42 +729,66 @@ def simulate_greedy(document: Document, capacity: float, shares: Shares, common:
         part = shares[app["name"]] * (1.0 - common)
         phases = [(kind, float(amount)) for kind, amount in unroll(app["phases"]) if amount > 0]
         own = capacity * part if part else 0.0
-        released = float(app.get("release") or 0.0)
-        jobs.append(Job(app["name"], caps_of(document, app), own, together, phases, released, begin))
-    now, contents = 0.0, []
+        released, waits = float(app.get("release") or 0.0), admit == "wait"
+        job = Job(app["name"], caps_of(document, app), own, together, phases, inf if waits else released, begin)
+        job.release, job.entry = released, released if waits else max(0.0, released - lead)
+        job.cut_at = released + float(app.get("walltime") or inf)
+        jobs.append(job)
+    device = Device((1.0 - common) * capacity, jobs, admit == "wait")
+    now, contents, through = 0.0, [], 0.0
     while True:
         while any([together.settle(jobs, now), *[job.settle(now) for job in jobs]]):
             pass
+        for job in device.settle(now):
+            job.advance(now)
         output = {job.name: job.produced - job.sent for job in jobs}
         contents.append((now, output, {job.name: job.fetched - job.consumed for job in jobs}))
         writers = any(job.doing == "write" and job.full for job in jobs)
-        asked = [job.flows(writers) for job in jobs]
+        grower = device.grower
+        outs = {job.name: job.out_flow(grower, writers) for job in jobs}
+        freeing = [flow for job in device.frees() for flow in outs[job.name]]
+        asked = [
+            outs[job.name] + job.in_flow(outs[job.name], freeing if job is grower else None, writers) for job in jobs
+        ]
         fill([flow for flows in asked for flow in flows], limits)
         for job, flows in zip(jobs, asked, strict=True):
             job.decide(flows)
+        starts = device.grow(now)
         together.hand_over(jobs)
-        times = [time for job in jobs for time in job.due(now)] + together.due(jobs, now)
+        times = [time for job in jobs for time in job.due(now)] + together.due(jobs, now) + starts
         if not times:
             break
         then = max(now, min(times))
+        for job in jobs:
+            through += (then - now) * entering(job, grower)
         together.move()
         for job in jobs:
             job.move(then - now)
         now = then
-    assert all(job.completion is not None for job in jobs), "someone waits for ever"
-    return measure(jobs, demands) | {"contents": contents}
+    assert all(job.completion is not None or job.cut for job in jobs), "someone waits for ever"
+    return measure(jobs, demands) | {"contents": contents, "through": through}
+
+
+def entering(job: Job, grower: Job | None) -> float:
+    """Bytes a second that are written into the buffer: not those that pass straight through."""
+    written = job.rates["produced"] if job.buffered(grower) else 0.0
+    straight = job.doing == "read" and job.fetched <= job.consumed
+    return written + (0.0 if straight else job.rates["fetched"])
 
 
 def measure(jobs: list[Job], demands: list[Demand]) -> dict[str, Any]:
-    """Completions, stretches and the bytes moved in all."""
+    """Completions, stretches, progress and the bytes moved in all; who was cut off has neither of the first two."""
     stretch = {
-        job.name: ((job.completion or 0.0) - d.times[0]) / (d.times[-1] - d.times[0])
+        job.name: None if job.completion is None else (job.completion - d.times[0]) / (d.times[-1] - d.times[0])
         for job, d in zip(jobs, demands, strict=True)
     }
+    finished = [value for value in stretch.values() if value is not None]
     return {
         "completion": {job.name: job.completion for job in jobs},
         "stretch": stretch,
-        "max_stretch": max(stretch.values()),
-        "mean_stretch": sum(stretch.values()) / len(stretch),
+        "max_stretch": max(finished, default=None),
+        "mean_stretch": sum(finished) / len(finished) if finished else None,
+        "achieved": {job.name: job.achieved for job in jobs},
+        "ended": {job.name: job.ended for job in jobs},
         "moved": {total: sum(getattr(job, total) for job in jobs) for total in TOTALS},
     }

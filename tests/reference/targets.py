@@ -3,17 +3,34 @@
 An operation of volume V on n targets is n transfers of V/n, each at its own pace, and ends with the last of them. The
 unit of a target is time: a transfer alone there gets all of it, and has as many seconds left as it would then take.
 At an instant everything due within 1e-9 of it is applied; then each target on which a transfer was posted or completed
-decides once, and the others keep their rates. The run stops when the first application completes.
+decides once, and the others keep their rates. The run stops when the first application completes (P4), or when all have
+ended or the window does (models §8). Times count from the begin of the run; there are no ticks.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
+
+import numpy as np
 
 from . import orders
-from .allocations import Counts, Placed, limits_of, load, machine_of, n_perf, nodes_of, stress
+from .allocations import (
+    Counts,
+    Placed,
+    bandwidth_of,
+    limits_of,
+    load,
+    machine_of,
+    n_perf,
+    nodes_of,
+    runs_at,
+    starts,
+    stress,
+)
 from .engine import TOLERANCE, Document, Stage, stages_of, unroll
 from .orders import ORDERS, blocks_of, follow
 from .policies import Policy, rates_of
@@ -34,11 +51,13 @@ class Transfer:
 
 @dataclass
 class Job:
-    """One application on its way: away, compute, io or done; a stage without volume is a last compute."""
+    """One application on its way: away, compute, io, done or cut; a stage without volume is a last compute."""
 
     name: str
     nodes: int
     release: float
+    start: float
+    deadline: float
     stages: Iterator[Stage]
     pace: dict[int, float]  # for each of its targets: seconds there for one byte of an operation
     doing: str = "away"
@@ -52,6 +71,8 @@ class Job:
     lost: dict[int, float] = field(default_factory=dict)  # seconds, when its last transfer on a target was over
     iterations: list[float] = field(default_factory=list)
     progress: float = 0.0  # ideal seconds of finished computes and operations
+    before: float = 0.0  # progress made before the run
+    ended: float | None = None
     operations: int = 0
     compute_done: float = 0.0
     moved: float = 0.0
@@ -61,8 +82,10 @@ class Job:
         """Apply what is due at this instant, and note the targets that it touches; whether there was anything."""
         slack = TOLERANCE * now
         over = {t for t, transfer in self.transfers.items() if transfer.remaining <= transfer.rate * slack}
-        if self.doing == "away" and self.release <= now + slack:
+        if self.doing == "away" and self.start <= now + slack:
             self.advance(now)
+        elif self.doing not in ("done", "cut") and not over and self.due_at_once(now, slack):
+            self.cut_off(now, touched)
         elif self.doing == "compute" and self.since + self.work <= now + slack:
             self.end_compute(now, touched)
         elif over:
@@ -71,9 +94,22 @@ class Job:
             return False
         return True
 
+    def due_at_once(self, now: float, slack: float) -> bool:
+        """Whether its walltime is over, and not by the end of its last compute at the same instant."""
+        finishing = self.doing == "compute" and not self.volume and self.since + self.work <= now + slack
+        return self.deadline <= now + slack and not finishing
+
+    def cut_off(self, now: float, touched: set[int]) -> None:
+        """Stop it as it is."""
+        self.stop(now)
+        touched.update(self.transfers)
+        self.transfers.clear()
+        self.doing, self.ended = "cut", now
+
     def advance(self, now: float) -> None:
         """Enter the next stage, or stop."""
         stage = next(self.stages, None)
+        self.ended = now if stage is None else None
         self.doing, self.since = "done" if stage is None else "compute", now
         self.work, self.volume, _ = stage or (0.0, 0.0, 0.0)
         self.lost = dict.fromkeys(self.pace, now - self.release - self.progress)
@@ -112,10 +148,12 @@ class Job:
     def due(self, now: float) -> list[float]:
         """When something happens to it, as things stand."""
         if self.doing == "away":
-            return [self.release]
+            return [self.start]
         if self.doing == "compute":
-            return [self.since + self.work]
-        return [now + transfer.remaining / transfer.rate for transfer in self.transfers.values() if transfer.rate > 0]
+            return [self.since + self.work, self.deadline]
+        return [self.deadline] * (self.doing == "io") + [
+            now + transfer.remaining / transfer.rate for transfer in self.transfers.values() if transfer.rate > 0
+        ]
 
     def view(self, target: int) -> Document:
         """Tell what a strategy on this target may know."""
@@ -142,14 +180,21 @@ class Job:
 def jobs_of(document: Document, counts: Counts, targets: Placed) -> list[Job]:
     """Every application before anything happens."""
     limits, jobs = limits_of(document), []
+    window = document.get("window")
+    begin = window.get("begin", 0.0) if window else 0.0
     for index, app in enumerate(document["applications"]):
         n = counts[app["name"]]
         assert n == len(set(targets[app["name"]])), "as many targets as counted, and none twice"
-        peak = app["profile"][n] / n
+        peak = bandwidth_of(app, n) / n
         pace = {target: 1 / n / min(peak, limits[target]) for target in targets[app["name"]]}
         # Only the stages' seconds and bytes matter: caps and the platform's bandwidth play no role here.
-        stages = stages_of(document | {"platform": {"bandwidth": 1.0}}, index)
-        jobs.append(Job(app["name"], nodes_of(app), float(app.get("release", 0.0)), stages, pace))
+        plain = {key: value for key, value in document.items() if key != "window"}
+        stages = stages_of(plain | {"platform": {"bandwidth": 1.0}}, index)
+        release = float(app.get("release", 0.0)) - begin
+        deadline = max(release + app.get("walltime", math.inf), 0.0, release)
+        job = Job(app["name"], nodes_of(app), release, max(0.0, release), deadline, stages, pace)
+        job.progress = job.before = app.get("progress", max(0.0, -release))
+        jobs.append(job)
     return jobs
 
 
@@ -162,7 +207,7 @@ def seen_from(target: int, document: Document, jobs: list[Job]) -> Document:
                 {"compute": amount} if kind == "compute" else {"write": amount * job.pace[target]}
                 for kind, amount in unroll(app["phases"])
             ]
-            applications.append({"name": job.name, "release": job.release, "phases": phases})
+            applications.append({"name": job.name, "release": job.start, "phases": phases})
     return {"platform": {"bandwidth": 1.0}, "applications": applications}
 
 
@@ -187,19 +232,51 @@ def round_robin(document: Document) -> Iterator[str]:
     yield from chain.from_iterable(blocks_of(counts, {name: job.mean()[0] for name, job in listed.items()}))
 
 
-def decide(jobs: list[Job], target: int, now: float, policy: str | Policy) -> None:
-    """Divide the time of one target anew."""
+def efficiency(document: Document, target: int, moving: int) -> float:
+    """What a target has to divide with so many applications moving there."""
+    listed = document["platform"]["targets"]
+    own = listed[target] if isinstance(listed, list) and isinstance(listed[target], dict) else {}
+    values = own.get("interference", [1.0])
+    return float(values[min(moving, len(values)) - 1])
+
+
+def decide(
+    document: Document, jobs: list[Job], target: int, now: float, end: float | None, policy: str | Policy
+) -> None:
+    """Divide the time of one target anew: asked with all that are there, and again while fewer get a rate."""
     there = [job for job in jobs if target in job.transfers]
-    if there:
-        state = {"capacity": 1.0, "now": now, "end": None, "active": [job.view(target) for job in there]}
-        others = [job for job in jobs if target in job.pace and target not in job.transfers and job.doing != "away"]
+    others = [
+        job
+        for job in jobs
+        if target in job.pace and target not in job.transfers and job.doing not in ("away", "done", "cut")
+    ]
+    moving, again = len(there), bool(there)
+    while again:
+        state: dict[str, Any] = {"capacity": efficiency(document, target, moving), "now": now, "begin": 0.0, "end": end}
+        state |= {"active": [job.view(target) for job in there]}
         rates = rates_of(state | {"computing": [job.elsewhere(target, now) for job in others]}, policy)
+        fewer = sum(rates.get(job.name, 0.0) > 0.0 for job in there)
+        again, moving = 0 < fewer < moving, fewer
         for job in there:
             job.transfers[target].rate = rates.get(job.name, 0.0)
 
 
-def simulate(document: Document, counts: Counts, targets: Placed, sharing: str | Policy = "fair-share") -> Document:
-    """Run the scenario until the first application completes; every target has a policy of its own."""
+def closed(document: Document) -> bool:
+    """Whether all start together and no window watches them."""
+    return len(starts(document)) == 1 and "window" not in document
+
+
+def simulate(
+    document: Document,
+    counts: Counts,
+    targets: Placed,
+    sharing: str | Policy = "fair-share",
+    interval: str | None = None,
+) -> Document:
+    """Run the scenario; every target has a policy of its own. `interval`: up to the first completion, or the last."""
+    first = (interval or ("first" if closed(document) else "all")) == "first"
+    window = document.get("window")
+    end = window["end"] - window.get("begin", 0.0) if window else None
     jobs = jobs_of(document, counts, targets)
     places = range(len(limits_of(document)))
     policies = [policy_on(target, document, jobs, sharing) for target in places]
@@ -209,20 +286,24 @@ def simulate(document: Document, counts: Counts, targets: Placed, sharing: str |
         touched: set[int] = set()
         while any([job.settle(now, touched) for job in jobs]):
             pass
-        if any(job.doing == "done" for job in jobs):
+        left = [job for job in jobs if job.doing not in ("done", "cut")]
+        if now == end or (first and any(job.doing == "done" for job in jobs)) or (end is None and not left):
             break
         for target in touched:
-            decide(jobs, target, now, policies[target])
-        due = [time for job in jobs for time in job.due(now)]
+            decide(document, jobs, target, now, end, policies[target])
+        due = [time for job in jobs for time in job.due(now) if time < math.inf] + ([] if end is None else [end])
         if not due:
             raise Stalled(f"under {sharing} nothing happens after {now:g}")
-        passed = min(due) - now
+        then = min(due)
+        if end is not None and then * (1 + TOLERANCE) >= end:
+            then = end
+        passed = then - now
         for target in places:
             here = [job.transfers[target] for job in jobs if target in job.transfers]
             busy[target] += passed if any(transfer.rate > 0 for transfer in here) else 0.0
             for transfer in here:
                 transfer.remaining = max(0.0, transfer.remaining - transfer.rate * passed)
-        now = min(due)
+        now = then
     for job in jobs:
         job.stop(now)
     return measure(document, counts, jobs, now, busy)
@@ -231,14 +312,21 @@ def simulate(document: Document, counts: Counts, targets: Placed, sharing: str |
 def measure(document: Document, counts: Counts, jobs: list[Job], interval: float, busy: list[float]) -> Document:
     """Take the metrics of P4 §2.3."""
     apps = document["applications"]
-    rows = [row_of(document, app, counts[job.name], job) for app, job in zip(apps, jobs, strict=True)]
+    rows = [row_of(document, app, counts[job.name], job, interval) for app, job in zip(apps, jobs, strict=True)]
     slowdowns = [row["io_slowdown"] for row in rows if row["io_slowdown"] is not None]
     carried = [
-        sum(row["stress"] / row["count"] for row, job in zip(rows, jobs, strict=True) if target in job.pace)
+        max(
+            sum(
+                row["stress"] / row["count"]
+                for app, row, job in zip(apps, rows, jobs, strict=True)
+                if target in job.pace and runs_at(document, app, at)
+            )
+            for at in starts(document)
+        )
         for target in range(len(busy))
     ]
     computed = sum(job.nodes * job.compute_done for job in jobs)
-    return {
+    return losses(jobs, rows, interval) | {
         "load": load(document, counts),
         "interval": interval,
         "mean_io_slowdown": sum(slowdowns) / len(slowdowns) if slowdowns else None,
@@ -251,11 +339,41 @@ def measure(document: Document, counts: Counts, jobs: list[Job], interval: float
     }
 
 
-def row_of(document: Document, app: Document, n: int, job: Job) -> Document:
-    """How one application fared."""
-    fastest, chosen = app["profile"][n_perf(document, app)], app["profile"][n]
+def life(job: Job, end: float) -> float:
+    """How long an application was there, in the run."""
+    return max(0.0, (end if job.ended is None else job.ended) - job.start)
+
+
+def losses(jobs: list[Job], rows: list[Document], end: float) -> Document:
+    """What was lost (models §8), of those who started before the end."""
+    there = [(job, row) for job, row in zip(jobs, rows, strict=True) if job.start < end * (1 - 1e-9)]
+    used = sum(job.nodes * life(job, end) for job, _ in there)
+    lost = sum(
+        job.nodes * (life(job, end) - (0.0 if row["cut"] else row["yield"] * row["age"] - job.before))
+        for job, row in there
+    )
+    lowest = min(row["yield"] for _, row in there)
+    stretches = [row["stretch"] for _, row in there if row["stretch"] is not None]
+    return {
+        "node_hours_lost": lost / 3600,
+        "node_hours_used": used / 3600,
+        "lost_share": lost / used if used else None,
+        "worst": next(row["name"] for _, row in there if row["yield"] <= (1 + 1e-9) * lowest),
+        "mean_yield": sum(job.nodes * life(job, end) * row["yield"] for job, row in there) / used if used else None,
+        "p95_stretch": float(np.percentile(stretches, 95)) if stretches else None,
+        "unfinished": len(there) - len(stretches),
+    }
+
+
+def row_of(document: Document, app: Document, n: int, job: Job, end: float) -> Document:
+    """How one application fared; bytes count at b(n_perf)."""
+    fastest, chosen = bandwidth_of(app, n_perf(document, app)), bandwidth_of(app, n)
     rho_io = fastest / chosen
     slowdown = job.io_seconds / (job.moved / fastest) if job.moved > 0 else None
+    until = end if job.ended is None else job.ended
+    age = until - job.release
+    made = job.before + job.compute_done + job.moved / fastest
+    finished = job.doing == "done"
     return {
         "name": job.name,
         "count": n,
@@ -266,4 +384,9 @@ def row_of(document: Document, app: Document, n: int, job: Job) -> Document:
         "io_seconds": job.io_seconds,
         "moved": job.moved,
         "compute_done": job.compute_done,
+        "yield": made / age if age > 0 else 0.0,
+        "age": age,
+        "cut": job.doing == "cut",
+        "stretch": age / made if finished else None,
+        "completion": until if finished else None,
     }

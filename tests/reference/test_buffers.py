@@ -322,7 +322,7 @@ def test_filling_by_hand() -> None:
     assert filled((1, inf, 4), Flow("read", 5), Flow("read", 5), Flow("write", 5)) == [0.5, 0.5, 3]
     assert filled((2, 3, inf), Flow("read", 5), Flow("write", 5)) == [2, 3]
     slow = Flow("write", 0.25)
-    assert filled((1, 1, 1), slow, Flow("read", 5, under=slow), Flow("write", 5)) == [0.25, 0.25, 0.5]
+    assert filled((1, 1, 1), slow, Flow("read", 5, under=[slow]), Flow("write", 5)) == [0.25, 0.25, 0.5]
 
 
 @settings(deadline=None)
@@ -335,10 +335,10 @@ def test_every_flow_has_a_reason_not_to_be_faster(data: st.DataObject) -> None:
         cap = data.draw(amounts(0.5, 4, exact))
         flows.append(Flow("write" if kind == "under" else kind, cap))
         if kind == "under":
-            flows.append(Flow("read", data.draw(amounts(0.5, 4, exact)), under=flows[-1]))
-    fill(flows, limits)  # type: ignore[arg-type]
+            flows.append(Flow("read", data.draw(amounts(0.5, 4, exact)), under=[flows[-1]]))
+    fill(flows, limits)
     for flow in flows:
-        tied = inf if flow.under is None else flow.under.rate
+        tied = inf if flow.under is None else sum(above.rate or 0.0 for above in flow.under)
         assert flow.rate is not None and tied is not None and flow.rate <= min(flow.cap, tied) + 1e-12
         reasons = [flow.rate >= min(flow.cap, tied) - 1e-12]
         for limit, kinds in zip(limits, (("read",), ("write",), ("read", "write")), strict=True):

@@ -40,6 +40,11 @@ def striped(name, targets, share=0.3, rho_io=1.2, rho_con=1.5, **changes):
         "io_seconds": 30.0,
         "moved": 5e9,
         "compute_done": 70.0,
+        "start": 0.0,
+        "completion": None,
+        "stretch": None,
+        "yield_": 0.8,
+        "cut": False,
     }
     return Striped(**(given | changes))
 
@@ -60,7 +65,15 @@ def allotment(applications, names=4, out=(), **changes):
         "seed": 0,
         "load": sum(serving) / len(serving),
         "least_load": 0.5 * sum(serving) / len(serving),
+        "until": "first",
         "interval": 5400.0,
+        "node_hours_lost": 12.0,
+        "node_hours_used": 48.0,
+        "lost_share": 0.25,
+        "worst": applications[0].name,
+        "mean_yield": 0.75,
+        "p95_stretch": 1.5,
+        "unfinished": 0,
         "mean_io_slowdown": sum(slowdowns) / len(slowdowns) if slowdowns else None,
         "machine_idletime": 0.25,
         "imbalance": max(serving) - min(serving),

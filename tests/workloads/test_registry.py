@@ -16,7 +16,7 @@ from penstock.workloads.registry import MODULES
 def test_every_generator_is_listed_with_a_rule_a_source_and_its_defaults() -> None:
     listed = {each.name: each for each in generators()}
     assert list(listed) == list(MODULES)
-    assert all(each.rule.endswith(".") and re.match(r"P[12345] §", each.source) for each in listed.values())
+    assert all(each.rule.endswith(".") and re.match(r"P[12345] §|ours; ", each.source) for each in listed.values())
     defaults = {each.name: each.default for each in listed["synthetic"].parameters}
     assert defaults == {
         "pressure": 1.0, "small": 20, "sigma": 0.5, "noise": 0.5, "horizon": 2e6, "applications": 60, "medium": None,
@@ -25,7 +25,8 @@ def test_every_generator_is_listed_with_a_rule_a_source_and_its_defaults() -> No
 
 
 def test_examples_and_tables_draw_nothing() -> None:
-    seeded = ["synthetic", "chains", "uniform", "packs", "targets", "checkpoints", "apex-nersc", "apex-trilab"]
+    seeded = ["synthetic", "chains", "uniform", "packs", "targets", "checkpoints", "arrivals"]
+    seeded += ["apex-nersc", "apex-trilab"]
     assert [each.name for each in generators() if each.seeded] == seeded
 
 
@@ -34,7 +35,7 @@ def test_defaults_make_a_scenario(kind: str) -> None:
     scenario = generate(kind)
     assert (scenario.window is None) == (kind in {"chains", "uniform", "packs", "tucan", "targets", "checkpoints"})
     real = dict.fromkeys(("checkpoints", "apex-nersc", "apex-trilab"), 160e9)
-    assert scenario.platform.bandwidth == {"targets": None, **real}.get(kind, 1)
+    assert scenario.platform.bandwidth == {"targets": None, "arrivals": 500e9, **real}.get(kind, 1)
     assert scenario.noise == 0
 
 

@@ -69,6 +69,8 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.reproduce.catalogue
     import penstock.reproduce.reproduction
     import penstock.reproduce.tables
+    import penstock.studies.buffers.execution
+    import penstock.studies.buffers.needs
     import penstock.studies.buffers.split
     import penstock.studies.buffers.sweep
     import penstock.studies.decision
@@ -77,6 +79,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.studies.schedules
     import penstock.studies.share
     import penstock.studies.sizing.curve
+    import penstock.studies.sizing.lead
     import penstock.studies.sizing.schedule_file
     import penstock.studies.sizing.traffic
     import penstock.studies.tables

@@ -36,6 +36,7 @@ MODULES = {
     "tucan": "penstock.workloads.tucan",
     "targets": "penstock.workloads.targets",
     "checkpoints": "penstock.workloads.checkpoints",
+    "arrivals": "penstock.workloads.arrivals",
     "apex-nersc": "penstock.workloads.apex",
     "apex-trilab": "penstock.workloads.apex",
 }

@@ -53,7 +53,8 @@ def plans(draw: DrawFn, document: Document, most: int | None = None) -> Plan:
 
 
 def run(document: Document, plan: Mapping[str, Any], sharing: Any = "fair-share", **more: Any) -> Allotment:
-    return allocate(Scenario.from_document(document), plan=plan, sharing=sharing, **more)
+    """Until the first completion, unless something else is asked for."""
+    return allocate(Scenario.from_document(document), plan=plan, sharing=sharing, **({"interval": "first"} | more))
 
 
 def run_or_skip(document: Document, plan: Plan, sharing: str) -> Allotment:
@@ -242,9 +243,11 @@ def test_units_that_are_powers_of_two_change_nothing_at_all(
         each["profile"] = {count: rate * size / seconds for count, rate in each["profile"].items()}
     expected = numbers(run_or_skip(document, plan, sharing))
     expected["interval"] *= seconds
+    expected |= {key: expected[key] * seconds for key in ("node_hours_lost", "node_hours_used")}
     factors = {"io_seconds": seconds, "compute_done": seconds, "moved": size, "bandwidth": size / seconds}
+    factors |= {"start": seconds, "completion": seconds}
     for each in expected["applications"]:
-        each |= {key: each[key] * factor for key, factor in factors.items()}
+        each |= {key: each[key] and each[key] * factor for key, factor in factors.items()}
     for target in expected["target_use"]:
         target["limit"] = target["limit"] and target["limit"] * size / seconds
     assert numbers(run(other, plan, sharing)) == expected
@@ -291,6 +294,7 @@ def _unrolled(phases: list[Document]) -> list[tuple[str, float]]:
 @given(data=st.data())
 def test_stress_is_what_targets_carry(data: st.DataObject) -> None:
     document = data.draw(target_documents(limits=False))
+    together(document)
     found = run(document, data.draw(plans(document)))
     carried = [target.stress for target in found.targets]
     assert sum(carried) == close(sum(each.stress for each in found.applications))
@@ -299,9 +303,16 @@ def test_stress_is_what_targets_carry(data: st.DataObject) -> None:
     assert found.least_load <= found.load * (1 + 1e-9)
 
 
+def together(document: Document) -> None:
+    """Let all applications start at once."""
+    for each in document["applications"]:
+        each.pop("release", None)
+
+
 @given(data=st.data())
 def test_slow_targets_carry_the_time_that_transfers_take_there(data: st.DataObject) -> None:
     document = data.draw(target_documents())
+    together(document)
     found = run(document, data.draw(plans(document)))
     carried = [0.0] * len(found.targets)
     for each, whole in zip(found.applications, document["applications"], strict=True):
@@ -569,7 +580,7 @@ def test_what_was_decided_runs_with_the_true_profiles(
     document: Document, allocation: str, placement: str, knowledge: str, error: float
 ) -> None:
     site = Scenario.from_document(document)
-    decided = allocate(site, allocation, placement, knowledge=knowledge, error=error)
+    decided = allocate(site, allocation, placement, knowledge=knowledge, error=error, interval="first")
     again = run(document, {each.name: each.targets for each in decided.applications})
     names = {key: getattr(decided, key) for key in ("allocation", "placement", "knowledge", "error", "seed")}
     assert numbers(decided) == numbers(again) | names

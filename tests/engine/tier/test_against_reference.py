@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from penstock import Scenario
-from penstock.studies.buffers import Filling, buffer
+from penstock.studies.buffers import Buffered, Filling, buffer
 from penstock.studies.buffers.split import split
 from penstock.studies.sizing import PARTITIONS, size_buffer
 from reference.buffers import simulate_greedy
@@ -31,12 +32,12 @@ CROWDED: Document = {
 
 
 def parts_of(scenario: Scenario, partition: str) -> dict[str, float]:
-    """S_k/S by name; those for themselves alone as parts of their sum; alike if nobody needs anything."""
-    sizing = size_buffer(scenario, partition)
+    """S_k/S by name; those for themselves alone as parts of their sum; nothing if nobody needs anything."""
+    sizing = size_buffer(scenario, partition, lead=math.inf)
     names = [application.name for application in scenario.applications]
     shares = sizing.shares or dict.fromkeys(names, 0.0)
     whole = sum(shares.values()) if partition == "isolated" else sizing.size
-    return {name: shares[name] / whole if whole > 0 else 1 / len(names) for name in names}
+    return {name: shares[name] / whole if whole > 0 else 0.0 for name in names}
 
 
 def assert_same_contents(fast: Filling, slow: list[Any], names: tuple[str, ...], slack: float) -> None:
@@ -49,7 +50,40 @@ def assert_same_contents(fast: Filling, slow: list[Any], names: tuple[str, ...],
             assert np.interp(times, fast.time, ours[:, index]) == pytest.approx(expected, abs=slack), name
 
 
-# Both count totals and add up the same steps, so nothing but rounding is between them.
+@st.composite
+def arrivals(draw: st.DrawFn, port: bool = False, walltime: bool = False) -> Document:
+    """Jobs that come and go with parts that may not fit together, perhaps a port, perhaps walltimes."""
+    exact = draw(st.booleans())
+    document: Document = draw(buffer_documents(most=4, exact=exact))
+    chosen = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+    shares = {job["name"]: draw(chosen) for job in document["applications"]}
+    document["platform"]["burst_buffer"] = {"capacity": 1.0, "shares": shares}
+    if port:
+        document["platform"]["burst_buffer"]["bandwidth"] = draw(amounts(0.5, 6, exact))
+    for job in document["applications"]:
+        if walltime and draw(st.booleans()):
+            job["walltime"] = draw(amounts(0.5, 12, exact))
+    return document
+
+
+def assert_same_run(fast: Buffered, slow: Document) -> None:
+    """Completions, stretches, what was done and what was held. Both add up the same steps: only rounding is between."""
+    for name, value in zip(fast.names, fast.completion, strict=True):
+        expected = slow["completion"][name]
+        assert math.isnan(value) if expected is None else value == pytest.approx(expected, rel=1e-9)
+    finished = {name: value for name, value in slow["stretch"].items() if value is not None}
+    named = dict(zip(fast.names, fast.stretch, strict=True))
+    assert {name: named[name] for name in finished} == pytest.approx(finished, rel=1e-9)
+    if finished:
+        largest = slow["max_stretch"], slow["mean_stretch"]
+        assert (fast.max_stretch, fast.mean_stretch) == pytest.approx(largest, rel=1e-9)
+    assert fast.end == pytest.approx(slow["contents"][-1][0], rel=1e-9)
+    assert fast.filling is not None
+    # A time that is off by 1e-9 of itself is off by that times the fastest cap in bytes.
+    assert_same_contents(fast.filling, slow["contents"], fast.names, 1e-8)
+    assert fast.through_buffer == pytest.approx(slow["through"], abs=1e-7)
+
+
 @settings(max_examples=100)
 @given(
     document=buffer_documents(most=4) | buffer_documents(most=4, exact=False),
@@ -63,24 +97,65 @@ def test_strategy_g_matches_the_reference(document: Document, partition: str, co
     scenario = Scenario.from_document(document)
     if partition == "dynamic":
         common = 1.0
-    divided = split(scenario, partition, common)
+    divided = split(scenario, partition, common, lead=math.inf)
     fast = buffer(scenario, capacity, split=divided, strategy="fair", timeline=True)
-    slow = simulate_greedy(document, capacity, parts_of(scenario, partition), common)
-    named = dict(zip(fast.names, fast.completion, strict=True))
-    assert named == pytest.approx(slow["completion"], rel=1e-9)
-    assert dict(zip(fast.names, fast.stretch, strict=True)) == pytest.approx(slow["stretch"], rel=1e-9)
-    assert (fast.max_stretch, fast.mean_stretch) == pytest.approx((slow["max_stretch"], slow["mean_stretch"]), rel=1e-9)
-    assert fast.end == pytest.approx(slow["contents"][-1][0], rel=1e-9)
-    assert fast.filling is not None
-    # A time that is off by 1e-9 of itself is off by that times the fastest cap in bytes.
-    assert_same_contents(fast.filling, slow["contents"], fast.names, 1e-8)
+    assert_same_run(fast, simulate_greedy(document, capacity, parts_of(scenario, partition), common))
+
+
+@settings(max_examples=200)
+@given(
+    document=arrivals(),
+    common=COMMON,
+    capacity=amounts(0, 6, True),
+    lead=st.sampled_from([0.0, 0.5, 2.0, math.inf]),
+    admit=st.sampled_from(["now", "wait"]),
+)
+def test_parts_that_come_and_go_match_the_reference(
+    document: Document, common: float, capacity: float, lead: float, admit: str
+) -> None:
+    scenario = Scenario.from_document(document)
+    divided = split(scenario, "static", common, lead=lead)
+    fast = buffer(scenario, capacity, split=divided, admit=admit, timeline=True)
+    shares = document["platform"]["burst_buffer"]["shares"]
+    assert_same_run(fast, simulate_greedy(document, capacity, shares, common, lead, admit))
+
+
+@settings(max_examples=100)
+@given(
+    document=arrivals(walltime=True),
+    capacity=amounts(0, 6, True),
+    lead=st.sampled_from([0.0, 2.0]),
+    admit=st.sampled_from(["now", "wait"]),
+)
+def test_who_is_cut_off_matches_the_reference(document: Document, capacity: float, lead: float, admit: str) -> None:
+    scenario = Scenario.from_document(document)
+    fast = buffer(scenario, capacity, lead=lead, admit=admit, timeline=True)
+    shares = document["platform"]["burst_buffer"]["shares"]
+    slow = simulate_greedy(document, capacity, shares, 0.0, lead, admit)
+    assert_same_run(fast, slow)
+    assert fast.cut == tuple(value is None for value in slow["completion"].values())
+    lost = [
+        slow["ended"][job["name"]] - job["release"] - (0.0 if cut else slow["achieved"][job["name"]])
+        for job, cut in zip(document["applications"], fast.cut, strict=True)
+    ]
+    assert fast.node_hours_lost == pytest.approx(sum(lost) / 3600, abs=1e-9)
+
+
+@settings(max_examples=150)
+@given(document=arrivals(port=True), common=COMMON, capacity=amounts(0, 6, True), lead=st.sampled_from([0.0, math.inf]))
+def test_the_port_matches_the_reference(document: Document, common: float, capacity: float, lead: float) -> None:
+    scenario = Scenario.from_document(document)
+    divided = split(scenario, "static", common, lead=lead)
+    fast = buffer(scenario, capacity, split=divided, timeline=True)
+    shares = document["platform"]["burst_buffer"]["shares"]
+    assert_same_run(fast, simulate_greedy(document, capacity, shares, common, lead))
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_what_is_reported_is_the_division_that_was_asked_for(partition: str) -> None:
     scenario = Scenario.from_document(CROWDED)
     common = None if partition == "dynamic" else 0.25
-    found = buffer(scenario, 4.0, partition=partition, common=common)
+    found = buffer(scenario, 4.0, partition=partition, common=common, lead=math.inf)
     own = [4.0 * (1 - 0.25) * part for part in parts_of(scenario, partition).values()]
     assert found.shares == pytest.approx([4.0] * 3 if partition == "dynamic" else own)
     assert (found.partition, found.common) == (partition, 1.0 if partition == "dynamic" else 0.25)

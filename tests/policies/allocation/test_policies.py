@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from penstock.errors import PolicyError
 from penstock.policies.allocation import NAMES, find
+from reference import closed_allocations as closed
 from reference.allocations import (
     ALLOCATIONS,
-    Counts,
-    Placed,
     allowed,
     cpu_load,
     io_share,
@@ -23,10 +22,11 @@ from reference.allocations import (
     mckp,
     n_perf,
     n_sys,
+    random_counts,
     stress,
     tcpu,
 )
-from strategies import target_documents
+from strategies import site_documents, target_documents
 from studies.targets.demands import counts_of, demand_of, placed_of
 
 Document = dict[str, Any]
@@ -45,7 +45,7 @@ def test_every_policy_is_tested_here() -> None:
     assert set(NAMES) == {*ALLOCATIONS, "random", "mckp"}
 
 
-@given(document=target_documents())
+@given(document=target_documents() | site_documents())
 def test_what_a_demand_says(document: Document) -> None:
     demand = demand_of(document)
     pairs = [(app, n) for app in document["applications"] for n in allowed(document, app)]
@@ -59,12 +59,12 @@ def test_what_a_demand_says(document: Document) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*ALLOCATIONS} - {"tcpu"}))
-@given(document=target_documents())
+@given(document=target_documents() | site_documents())
 def test_policies_are_what_their_definitions_say(name: str, document: Document) -> None:
     assert decided(name, document) == ALLOCATIONS[name](document)
 
 
-@given(document=target_documents(most=7) | target_documents(most=7, exact=False))
+@given(document=site_documents(most=7) | target_documents(most=7) | target_documents(most=7, exact=False))
 def test_tcpu_is_algorithm_1(document: Document) -> None:
     # Whether targets are exactly full, or by the last digit of a float more than that, may be seen either way.
     assert decided("tcpu", document) in [tcpu(document, most) for most in (1, 1 + 1e-12, 1 - 1e-12)]
@@ -78,7 +78,7 @@ def test_tcpu_may_fill_the_targets_exactly() -> None:
     assert decided("tcpu", document | {"platform": {"targets": 2}}) == {"full": 1, "more": 1}
 
 
-@given(document=target_documents(most=7))
+@given(document=target_documents(most=7) | site_documents(most=7))
 def test_tcpu_fills_the_targets_and_no_more(document: Document) -> None:
     least, found = ALLOCATIONS["nsys"](document), decided("tcpu", document)
     apps = document["applications"]
@@ -94,7 +94,7 @@ def test_tcpu_fills_the_targets_and_no_more(document: Document) -> None:
 def test_random_takes_what_is_allowed_and_the_same_from_the_same_seed(document: Document, seed: int) -> None:
     found = decided("random", document, seed)
     assert all(found[app["name"]] in allowed(document, app) for app in document["applications"])
-    assert found == decided("random", document, seed)
+    assert found == decided("random", document, seed) == random_counts(document, np.random.default_rng(seed))
 
 
 def test_random_reaches_every_count() -> None:
@@ -115,26 +115,43 @@ def crowd(draw: random.Random) -> Document:
     return {"platform": {"targets": targets}, "applications": applications}
 
 
-def test_mckp_is_the_best_of_all_vectors() -> None:
+def arriving(draw: random.Random, document: Document) -> Document:
+    """The same applications, some of which start later, perhaps when others have ended."""
+    for each in document["applications"]:
+        each["release"] = draw.choice([0, 0, 1, 2.5, draw.uniform(0, 12)])
+        each["phases"] = [{"compute": draw.choice([0, 1, 5])}, *each["phases"]]
+    return document
+
+
+def test_mckp_is_the_best_of_all_vectors_at_every_start() -> None:
     draw = random.Random(1)
-    for document in (crowd(draw) for _ in range(1_000)):
-        best = mckp(document)
-        assert best is not None
+    for number in range(1_000):
+        document = crowd(draw) if number % 2 else arriving(draw, crowd(draw))
         demand = demand_of(document)
         option, places = find("mckp").decide(demand, np.random.default_rng(0))
-        # Who is left out shares one target, so its count is 1.
-        assert counts_of(demand, option) == {name: count or 1 for name, count in best.items()}, document
         assert places is not None
-        check_exclusive(best, placed_of(demand, option, places), demand.targets)
+        assert placed_of(demand, option, places) == mckp(document), document
 
 
-def check_exclusive(best: Counts, placed: Placed, targets: int) -> None:
-    """Nobody shares a target, but those left out share one."""
-    shared = {target for name, count in best.items() if count == 0 for target in placed[name]}
-    owned = [target for name, count in best.items() if count > 0 for target in placed[name]]
-    assert len(shared) == (0 in best.values())
-    assert sorted({*owned, *shared}) == sorted([*owned, *shared])
-    assert {*owned, *shared} <= set(range(targets))
+@given(document=site_documents())
+def test_mckp_is_what_its_definition_says(document: Document) -> None:
+    demand, expected = demand_of(document), mckp(document)
+    if expected is None:
+        with pytest.raises(PolicyError):
+            find("mckp").decide(demand, np.random.default_rng(0))
+        return
+    option, places = find("mckp").decide(demand, np.random.default_rng(0))
+    assert places is not None
+    assert placed_of(demand, option, places) == expected
+
+
+@given(document=target_documents(most=6), release=st.sampled_from([0.0, 4.0]))
+def test_who_starts_together_gets_what_a_closed_world_gave(document: Document, release: float) -> None:
+    for each in document["applications"]:
+        each["release"] = release
+    for name in sorted({*ALLOCATIONS} - {"tcpu"}):
+        assert decided(name, document) == closed.ALLOCATIONS[name](document)
+    assert decided("tcpu", document) in [closed.tcpu(document, most) for most in (1, 1 + 1e-12, 1 - 1e-12)]
 
 
 def test_mckp_leaves_nobody_out_who_needs_several_targets() -> None:
@@ -186,3 +203,47 @@ def test_tcpu_on_profiles_that_go_up_and_down() -> None:
         ]
         document: Document = {"platform": {"targets": 5}, "applications": jobs}
         assert decided("tcpu", document) == tcpu(document)
+
+
+def test_a_crowded_hour_freezes_nobody_elsewhere() -> None:
+    """Four that are there together fill the targets; one that comes when they have left takes all it can use."""
+    profile, phases = {1: 1.0, 2: 1.9, 4: 3.5}, [{"compute": 1.0}, {"write": 20.0}]
+    crowd = [{"name": name, "profile": profile, "phases": phases} for name in "abcd"]
+    late = {"name": "late", "profile": profile, "phases": phases, "release": 1000.0}
+    document: Document = {"platform": {"targets": 4}, "applications": [*crowd, late]}
+    found = decided("tcpu", document)
+    assert found == tcpu(document)
+    assert found["late"] == 4
+    assert sum(found[name] for name in "abcd") <= 5
+
+
+def test_who_ends_when_another_starts_is_not_there_with_it() -> None:
+    """0.1 + 0.2 is a little more than 0.3."""
+    first = {"name": "first", "profile": {1: 1.0}, "phases": [{"compute": 0.1}, {"write": 0.2}]}
+    document: Document = {"platform": {"targets": 1}, "applications": [first, first | {"name": "next", "release": 0.3}]}
+    demand = demand_of(document)
+    assert demand.presence.sums(np.ones(2)).tolist() == [1.0, 1.0]
+    assert demand.load(demand.fastest) == pytest.approx(2 / 3)
+
+
+def test_mckp_gives_targets_that_were_freed() -> None:
+    """Two at a time fit; the third comes when the first has left, and takes its target, the lowest."""
+    job = {"profile": {1: 1.0, 2: 1.5}, "phases": [{"compute": 1.0}, {"write": 6.0}]}
+    releases = {"a": 0.0, "b": 2.0, "c": 5.0}
+    jobs = [job | {"name": name, "release": release} for name, release in releases.items()]
+    document: Document = {"platform": {"targets": 3}, "applications": jobs}
+    demand = demand_of(document)
+    option, places = find("mckp").decide(demand, np.random.default_rng(0))
+    assert places is not None
+    assert placed_of(demand, option, places) == mckp(document) == {"a": [0, 1], "b": [2], "c": [0, 1]}
+
+
+def test_mckp_shares_the_last_target_from_the_beginning() -> None:
+    """The third of three on two targets finds none free: then already the first may not have the last one."""
+    job = {"profile": {1: 1.0, 2: 1.5}, "phases": [{"compute": 1.0}, {"write": 6.0}]}
+    jobs = [job | {"name": name, "release": release} for name, release in {"a": 0.0, "b": 1.0, "c": 2.0}.items()]
+    document: Document = {"platform": {"targets": 2}, "applications": jobs}
+    demand = demand_of(document)
+    option, places = find("mckp").decide(demand, np.random.default_rng(0))
+    assert places is not None
+    assert placed_of(demand, option, places) == mckp(document) == {"a": [0], "b": [1], "c": [1]}

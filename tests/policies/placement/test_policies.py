@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from penstock import Scenario
 from penstock.policies.placement import NAMES, find
 from penstock.studies.targets import allocate
-from reference.allocations import PLACEMENTS, Counts, Placed, allowed, limits_of
-from strategies import target_documents
+from reference import closed_allocations as closed
+from reference.allocations import PLACEMENTS, Counts, Placed, allowed, limits_of, random_places
+from strategies import site_documents, target_documents
 from studies.targets.demands import demand_of, options_of, placed_of
 
 Document = dict[str, Any]
@@ -29,7 +30,7 @@ def placed(name: str, document: Document, counts: Counts, seed: int = 0) -> Plac
 @st.composite
 def counted(draw: st.DrawFn, limits: bool = True) -> tuple[Document, Counts]:
     """A document, and for each application one of the counts that it allows."""
-    document = draw(target_documents(most=7, limits=limits))
+    document = draw(target_documents(most=7, limits=limits) | site_documents(most=7, limits=limits))
     return document, {app["name"]: draw(st.sampled_from(allowed(document, app))) for app in document["applications"]}
 
 
@@ -41,6 +42,43 @@ def test_every_policy_is_tested_here() -> None:
 @given(given_out=counted(limits=False))
 def test_policies_are_what_their_definitions_say(name: str, given_out: tuple[Document, Counts]) -> None:
     assert placed(name, *given_out) == PLACEMENTS[name](*given_out)
+
+
+@pytest.mark.parametrize("name", PLACEMENTS)
+@given(given_out=counted(limits=False), release=st.sampled_from([0.0, 4.0]))
+def test_who_starts_together_is_where_a_closed_world_put_it(
+    name: str, given_out: tuple[Document, Counts], release: float
+) -> None:
+    document, counts = given_out
+    for each in document["applications"]:
+        each |= {"release": release, "node_skew": 1.0}
+    assert placed(name, document, counts) == closed.PLACEMENTS[name](document, counts)
+
+
+@given(given_out=counted(), seed=st.integers(0, 99))
+def test_random_draws_by_start(given_out: tuple[Document, Counts], seed: int) -> None:
+    assert placed("random", *given_out, seed) == random_places(*given_out, np.random.default_rng(seed))
+
+
+def test_who_has_left_carries_nothing_any_more() -> None:
+    """Two on two targets; the next finds both empty, and so takes the first, though that had more to carry."""
+    job = {"profile": {1: 1.0}}
+    heavy = job | {"name": "heavy", "phases": [{"compute": 1.0}, {"write": 9.0}]}
+    light = job | {"name": "light", "phases": [{"compute": 9.0}, {"write": 1.0}]}
+    for release, expected in ((5.0, [1]), (10.0, [0]), (20.0, [0])):
+        late = light | {"name": "late", "release": release}
+        document: Document = {"platform": {"targets": 2}, "applications": [heavy, light, late]}
+        assert placed("greedy-clairvoyant", document, {"heavy": 1, "light": 1, "late": 1})["late"] == expected
+
+
+def test_the_turn_goes_on_when_everybody_has_left() -> None:
+    jobs = [
+        {"name": name, "profile": {1: 1.0}, "phases": [{"write": 1.0}], "release": release}
+        for name, release in {"a": 0.0, "b": 100.0, "c": 200.0}.items()
+    ]
+    document: Document = {"platform": {"targets": 3}, "applications": jobs}
+    found = placed("greedy-non-clairvoyant", document, {"a": 1, "b": 1, "c": 1})
+    assert found == {"a": [0], "b": [1], "c": [2]}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -83,7 +83,8 @@ def test_a_long_table_has_the_slowest() -> None:
 def test_what_to_do() -> None:
     shared = divided(jobs(3))
     run = run_of(shared, 0.5)
-    part, fared, *recommendation = run_lines(run, shared.size, shared.traffic)
+    part, fared, lost, worn, *recommendation = run_lines(run, shared.size, shared.traffic)
+    assert f"{run.worst}" in lost and "node-hours are lost" in lost and "drive writes a day" in worn
     assert part == "720 GB are 50.0 % of the 1.44 TB that remove all contention."
     assert f"takes {run.max_stretch:.3f} times as long" in fared and f"the mean is {run.mean_stretch:.3f}." in fared
     assert recommendation == [
@@ -91,7 +92,7 @@ def test_what_to_do() -> None:
         "What lies between, --sweep shows.",
     ]
     at_best = replace(run, bound_max_stretch=run.max_stretch)
-    assert run_lines(at_best, shared.size, shared.traffic)[2] == "That is the best there is for this capacity."
+    assert run_lines(at_best, shared.size, shared.traffic)[4] == "That is the best there is for this capacity."
     enough = replace(run, capacity=2 * shared.size)
     assert "`penstock size-buffer --schedule` writes" in run_lines(enough, shared.size, shared.traffic)[-1]
     calm = replace(run, max_stretch=1.0 + 1e-9)

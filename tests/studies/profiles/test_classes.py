@@ -38,7 +38,9 @@ def test_the_rule(profile: dict[int, float], name: str, best: int) -> None:
 def test_n_perf_is_what_allocation_policies_take_for_it(rate: float, off: list[float]) -> None:
     rates = [rate * (1.0 + each) for each in off]
     one, many = np.ones(1), np.array(rates)
-    demand = Demand(("a",), 1.0, one, one, one, np.array([0, len(rates)]), np.arange(1, len(rates) + 1), many, one)
+    demand = Demand(
+        ("a",), 1.0, one, np.zeros(1), one, one, np.array([0, len(rates)]), np.arange(1, len(rates) + 1), many, one
+    )
     assert fastest(dict(enumerate(rates, start=1))) == demand.count[demand.fastest[0]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,12 @@ def document(platform: Document, *apps: Document) -> Document:
     return {"version": 1, "platform": platform, "applications": list(apps)}
 
 
-def traffic_of(plain: Document) -> Traffic:
-    return Traffic(Scenario.from_document(plain))
+def traffic_of(plain: Document, lead: float = math.inf) -> Traffic:
+    return Traffic(Scenario.from_document(plain), lead)
 
 
-def sized(plain: Document, partition: str) -> Sizing:
-    return size_buffer(Scenario.from_document(plain), partition)
+def sized(plain: Document, partition: str, lead: float = math.inf) -> Sizing:
+    return size_buffer(Scenario.from_document(plain), partition, lead=lead)
 
 
 def volume(plain: Document) -> float:

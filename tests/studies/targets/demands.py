@@ -8,7 +8,18 @@ import numpy as np
 
 from penstock.kernels.arrays import Ints
 from penstock.policies.allocation import Demand
-from reference.allocations import Counts, Placed, allowed, compute_of, limits_of, machine_of, nodes_of, volume_of
+from reference.allocations import (
+    Counts,
+    Placed,
+    allowed,
+    bandwidth_of,
+    compute_of,
+    limits_of,
+    machine_of,
+    nodes_of,
+    start_of,
+    volume_of,
+)
 
 Document = dict[str, Any]
 
@@ -20,13 +31,12 @@ def demand_of(document: Document) -> Demand:
         names=tuple(app["name"] for app in apps),
         machine=float(machine_of(document)),
         nodes=np.array([float(nodes_of(app)) for app in apps]),
+        start=np.array([start_of(document, app) for app in apps]),
         compute=np.array([compute_of(app) for app in apps]),
         volume=np.array([volume_of(app) for app in apps]),
         first=np.cumsum([0] + [len(counts) for counts in options]),
         count=np.concatenate(options),
-        bandwidth=np.array(
-            [float(app["profile"][n]) for app, counts in zip(apps, options, strict=True) for n in counts]
-        ),
+        bandwidth=np.array([bandwidth_of(app, n) for app, counts in zip(apps, options, strict=True) for n in counts]),
         limit=np.array(limits_of(document)),
     )
 

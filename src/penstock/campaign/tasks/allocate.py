@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.errors import InvalidOption
 from penstock.model.record import Name, Record, Share
 from penstock.policies import allocation, placement
 from penstock.policies.sharing import find
 from penstock.studies.targets import allocate
+from penstock.studies.targets.site import INTERVALS
 
 METRICS = (
     Metric("mean_io_slowdown", best=-1, main=True),
     Metric("machine_idletime", best=-1, main=True),
     Metric("load", main=True),
+    Metric("node_hours_lost", best=-1),
+    Metric("lost_share", best=-1),
+    Metric("mean_yield", best=1),
+    Metric("p95_stretch", best=-1),
+    Metric("unfinished", best=-1),
     Metric("mean_rho_io", best=-1),
     Metric("mean_rho_con", best=-1),
     Metric("least_load"),
@@ -31,6 +38,7 @@ class AllocateOptions(Record):
     sharing: Name = "fair-share"
     knowledge: Name = "exact"
     error: Share = 0.0
+    interval: Name | None = None
 
 
 def run(case: Case, options: AllocateOptions) -> Values:
@@ -43,13 +51,16 @@ def run(case: Case, options: AllocateOptions) -> Values:
         knowledge=options.knowledge,
         error=options.error,
         seed=case.seed,
+        interval=options.interval,
     )
     lists = {name: [getattr(each, name) for each in found.applications] for name in LISTS}
     return {**values_of(found, METRICS), **lists}
 
 
 def check(options: AllocateOptions) -> None:
-    """Refuse unknown policies."""
+    """Refuse unknown policies and intervals."""
+    if options.interval is not None and options.interval not in INTERVALS:
+        raise InvalidOption(f"interval is {options.interval!r}; accepted is first or all")
     allocation.find(options.allocation)
     placement.find(options.placement)
     find(options.sharing)

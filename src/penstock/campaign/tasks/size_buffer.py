@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from penstock.campaign.case import Case
+from penstock.campaign.tasks.lead import Lead, known, written
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
 from penstock.errors import InvalidOption
 from penstock.model.record import Name, Record
 from penstock.studies.sizing import PARTITIONS, size_buffer
 
 METRICS = (Metric("size", best=-1, main=True), Metric("events"))
+IMPOSSIBLE = Metric("infeasible", best=-1)  # 1: no size is enough with that lead
 LISTS = ("shares",)
 
 
@@ -16,12 +21,14 @@ class SizeBufferOptions(Record):
     """Who may use what."""
 
     partition: Name = "static"
+    lead: Lead | None = None
 
 
 def run(case: Case, options: SizeBufferOptions) -> Values:
     """The size, and everybody's share where there are shares."""
-    found = size_buffer(case.scenario, options.partition)
-    return {**values_of(found, METRICS), "shares": list((found.shares or {}).values())}
+    found = size_buffer(case.scenario, options.partition, lead=options.lead)
+    values = {**known(values_of(found, METRICS)), "infeasible": float(found.infeasible is not None)}
+    return {**values, "shares": list((found.shares or {}).values())}
 
 
 def check(options: SizeBufferOptions) -> None:
@@ -30,4 +37,10 @@ def check(options: SizeBufferOptions) -> None:
         raise InvalidOption(f"partition is {options.partition!r}; accepted: {', '.join(PARTITIONS)}")
 
 
-TASK = Task("size-buffer", SizeBufferOptions, METRICS, LISTS, run, check)
+def of_command(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The command writes a lead as text."""
+    given = dict(options)
+    return given if given.get("lead") is None else {**given, "lead": written(given["lead"])}
+
+
+TASK = Task("size-buffer", SizeBufferOptions, (*METRICS, IMPOSSIBLE), LISTS, run, check, of_command)

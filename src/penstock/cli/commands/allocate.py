@@ -19,6 +19,7 @@ from penstock.cli.parts.target_options import (
     Error,
     Export,
     Improve,
+    Interval,
     Knowledge,
     Objective,
     Output,
@@ -45,6 +46,7 @@ def allocate(
     sharing: Sharing = "fair-share",
     knowledge: Knowledge = None,
     error: Error = None,
+    interval: Interval = None,
     without: Without = None,
     plan: Plan = None,
     profiles: ProfilesFile = None,
@@ -70,7 +72,7 @@ def allocate(
     search, exported = _search(improve, objective), _export(export, output, directory, json)
     check_outputs(plot)
     found = _with_profiles(disturbed(model.load(scenario), noise, seed), profiles)
-    given = _given(sharing=sharing, knowledge=knowledge, error=error)
+    given = _given(sharing=sharing, knowledge=knowledge, error=error, interval=interval)
     if compare:
         return _show_all(*_every_pair(found, given), scenario, json, plot)
     given |= _given(allocation=allocation, placement=placement)

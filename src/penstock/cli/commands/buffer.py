@@ -42,6 +42,17 @@ Common = Annotated[
     float | None,
     typer.Option(metavar="F", help="This part of it is for whoever has filled his own.  [default: 0]"),
 ]
+Lead = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DURATION|forever",
+        help="How long before a release its input may be fetched.  [default: forever if all are released at 0, else 0]",
+    ),
+]
+Admit = Annotated[
+    str,
+    typer.Option(metavar="now|wait", help="Start with what is left of the buffer, or wait for one's part of it."),
+]
 StrategyName = Annotated[
     str | None,
     typer.Option("--strategy", metavar="NAME", help="Who drains and fetches first, or own.py.  [default: fair]"),
@@ -70,6 +81,8 @@ def buffer(
     capacity: Capacity = None,
     partition: Partition = "static",
     common: Common = None,
+    lead: Lead = None,
+    admit: Admit = "now",
     strategy: StrategyName = None,
     sharing: Sharing = None,
     compare: Compare = False,
@@ -80,19 +93,20 @@ def buffer(
     plot: Plot = None,
 ) -> None:
     """Run SCENARIO behind a burst buffer and show what it is worth: who still waits, and how long."""
-    given = _asked(capacity, sweep)
+    given, ahead = _asked(capacity, sweep), studies.sizing.lead.read_lead(lead)
     _check_options(partition, common, strategy, sharing)
+    studies.buffers.execution.check_admission(admit, partition)
     check_outputs(plot)
     found = disturbed(model.load(scenario), noise, seed)
     asked = None if sweep else given or _of_platform(found)
     chosen = _chosen(strategy, sharing, compare)
-    split = _split(found, partition, common)
+    split = _split(found, partition, common, ahead)
     if asked is None:
-        return _show_sweep(_swept(found, chosen, split), split, json, plot)
+        return _show_sweep(_swept(found, chosen, split, admit), split, json, plot)
     size = _bytes(asked, split)
     if compare:
-        return _show_comparison(_compared(found, size, chosen, split), split, json, plot)
-    return _show(_run(found, size, chosen[0], split, timeline=plot is not None), split, json, plot)
+        return _show_comparison(_compared(found, size, chosen, split, admit), split, json, plot)
+    return _show(_run(found, size, chosen[0], split, admit, timeline=plot is not None), split, json, plot)
 
 
 def _asked(text: str | None, sweep: bool) -> _Capacity | None:
@@ -145,11 +159,11 @@ def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[St
     return [*known, *([] if wanted in known else [wanted])]
 
 
-def _split(scenario: Scenario, partition: str, common: float | None) -> Split:
+def _split(scenario: Scenario, partition: str, common: float | None, lead: float | None) -> Split:
     with ProgressLine() as line:
         line.show("sizing")
         found = studies.buffers.split.split
-        return found(scenario, partition, common, progress=lambda detail: line.show("sizing", None, detail))
+        return found(scenario, partition, common, lead=lead, progress=lambda detail: line.show("sizing", None, detail))
 
 
 def _bytes(asked: _Capacity, split: Split) -> float:
@@ -164,30 +178,36 @@ def _bytes(asked: _Capacity, split: Split) -> float:
 
 
 def _run(
-    scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, *, timeline: bool
+    scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, admit: str, *, timeline: bool
 ) -> Buffered:
     def work(show: Callable[..., None]) -> Buffered:
         def progress(_: float, events: int) -> None:
             show(strategy.name, None, f"{events:,} events")
 
         return studies.buffers.buffer(
-            scenario, size, **_given(split), strategy=strategy, timeline=timeline, progress=progress
+            scenario,
+            size,
+            split=split,
+            strategy=strategy,
+            admit=admit,
+            against_none=size > 0.0,
+            timeline=timeline,
+            progress=progress,
         )
 
     return _metered(work)
 
 
-def _compared(scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split) -> Comparison:
+def _compared(
+    scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split, admit: str
+) -> Comparison:
     compare = studies.buffers.sweep.compare_buffers
-    return _metered(lambda show: compare(scenario, size, chosen, split=split, progress=show))
+    return _metered(lambda show: compare(scenario, size, chosen, split=split, admit=admit, progress=show))
 
 
-def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split) -> Sweep:
-    return _metered(lambda show: studies.buffers.sweep.sweep_buffer(scenario, chosen, split=split, progress=show))
-
-
-def _given(split: Split) -> dict[str, Any]:
-    return {"partition": split.partition, "common": split.common, "split": split}
+def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split, admit: str) -> Sweep:
+    sweep = studies.buffers.sweep.sweep_buffer
+    return _metered(lambda show: sweep(scenario, chosen, split=split, admit=admit, progress=show))
 
 
 def _metered(work: Callable[[Callable[..., None]], T]) -> T:

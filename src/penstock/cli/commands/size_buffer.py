@@ -16,6 +16,7 @@ from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
+    from penstock.studies.buffers.needs import Need
     from penstock.studies.sizing import SizeCurve, Sizing
 
 Partition = Annotated[
@@ -24,6 +25,16 @@ Partition = Annotated[
         metavar="isolated|static|dynamic",
         help="Each application alone, fixed shares while they run, or all for everybody.",
     ),
+]
+Lead = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DURATION|forever",
+        help="How long before a release its input may be fetched.  [default: forever if all are released at 0, else 0]",
+    ),
+]
+Others = Annotated[
+    bool, typer.Option("--strategies", help="Find what strategies that do not know the schedule need, too.")
 ]
 ScheduleFile = Annotated[
     Path | None,
@@ -44,6 +55,8 @@ PricePerGbs = Annotated[float | None, typer.Option(metavar="X", help="Of the fil
 def size_buffer(
     scenario: ScenarioFile,
     partition: Partition = "static",
+    lead: Lead = None,
+    strategies: Others = False,
     schedule: ScheduleFile = None,
     verify: Verify = None,
     explain: Explain = False,
@@ -58,15 +71,21 @@ def size_buffer(
     """Find the smallest burst buffer with which nobody in SCENARIO is slowed down, and how to share it."""
     prices = {"--price-per-tb": price_per_tb, "--price-per-gbs": price_per_gbs}
     _check_options(partition, schedule, verify, explain, curve, prices, plot)
+    ahead = studies.sizing.lead.read_lead(lead)
+    if curve and (strategies or lead is not None):
+        raise InvalidOption(
+            "--curve sizes many buffers, for input that is fetched at any time; leave --lead and --strategies out"
+        )
     check_outputs(plot, schedule=schedule)
     _keep_trace(scenario, schedule)
     found = disturbed(model.load(scenario), noise, seed)
     if curve:
         return _show_curve(_curve(found, partition, price_per_tb, price_per_gbs), found, json, plot)
-    sizing = _sized(found, partition)
+    sizing = _sized(found, partition, ahead)
     if verify:
         return _verified(sizing, verify, json)
-    return _show(sizing, schedule, explain, json, plot)
+    needs = _needs(found, sizing) if strategies else None
+    return _show(sizing, needs, schedule, explain, json, plot)
 
 
 def _check_options(
@@ -110,11 +129,16 @@ def _keep_trace(scenario: Path, schedule: Path | None) -> None:
         )
 
 
-def _sized(scenario: Scenario, partition: str) -> Sizing:
+def _sized(scenario: Scenario, partition: str, lead: float | None) -> Sizing:
     with ProgressLine() as line:
         line.show("sizing")
         run = studies.sizing.size_buffer
-        return run(scenario, partition, progress=lambda detail: line.show("sizing", None, detail))
+        return run(scenario, partition, lead=lead, progress=lambda detail: line.show("sizing", None, detail))
+
+
+def _needs(scenario: Scenario, sizing: Sizing) -> list[Need]:
+    with ProgressLine() as line:
+        return studies.buffers.needs.needs_of(scenario, sizing, progress=line.show)
 
 
 def _curve(scenario: Scenario, partition: str, per_tb: float | None, per_gbs: float | None) -> SizeCurve:
@@ -146,20 +170,26 @@ def _verified(sizing: Sizing, file: Path, json: bool) -> None:
         say([f"OK: {file} keeps every rule. {report.sizing.table.sizing_words(sizing)}"])
 
 
-def _show(sizing: Sizing, schedule: Path | None, explain: bool, json: bool, plot: Path | None) -> None:
+def _show(
+    sizing: Sizing, needs: list[Need] | None, schedule: Path | None, explain: bool, json: bool, plot: Path | None
+) -> None:
     """Files first; then JSON or a table."""
+    words = report.sizing.table
+    if sizing.infeasible is not None:
+        if schedule or plot or explain:
+            raise InvalidOption(" ".join(words.impossible_lines(sizing)))
+        return print_json(sizing.to_dict()) if json else say(words.impossible_lines(sizing))
     if schedule:
         studies.sizing.schedule_file.save_schedule(schedule, sizing.schedule)
     if plot:
         draw(report.sizing.plot.usage_figure, sizing, plot)
-    words = report.sizing.table
     lines = words.explanation_lines(sizing) if explain else []
     if json:
-        print_json(sizing.to_dict() | ({"explanation": lines} if explain else {}))
-        return
-    summary = words.sizing_lines(sizing)
+        found = {} if needs is None else {"strategies": [need._asdict() for need in needs]}
+        return print_json(sizing.to_dict() | found | ({"explanation": lines} if explain else {}))
+    summary = [*words.sizing_lines(sizing), *words.need_lines(sizing, needs)]
     brief = explain and sizing.size > 0.0
-    say([words.sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
+    return say([words.sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
 
 
 def _show_curve(curve: SizeCurve, scenario: Scenario, json: bool, plot: Path | None) -> None:

@@ -23,6 +23,14 @@ Knowledge = Annotated[
 Error = Annotated[
     float | None, typer.Option(metavar="X", help="What they are told is off by up to the part X, at random.")
 ]
+Interval = Annotated[
+    str | None,
+    typer.Option(
+        metavar="first|all",
+        help="Where metrics stop: with the first completion, or when all have ended or the window does.  [default: "
+        "first if all start together without a window, else all]",
+    ),
+]
 Without = Annotated[
     str | None, typer.Option(metavar="A,B,…", help="Take these targets out, by name or place; shows who has to move.")
 ]

@@ -1,4 +1,4 @@
-"""The Python face of the loop on targets: the first part of a run, up to the first completion of an application."""
+"""The Python face of the loop on targets: a run to its end, or its first part, up to the first completion (P4)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from penstock.engine.link.execution import origin_of, tick_of
 from penstock.engine.link.state import chains_of
 from penstock.engine.program import Program
 from penstock.engine.stepping import Progress, Stepping
-from penstock.engine.targets.loop import lost_on, run_targets
+from penstock.engine.targets.loop import capacity_of, lost_on, run_targets
 from penstock.engine.targets.stripes import (
     EVENTS,
     NOW,
     TOUCHED,
+    Bounds,
     Stripes,
     initial_stripe_state,
     stripes_view,
     with_memory,
 )
-from penstock.kernels.arrays import Floats
+from penstock.kernels.arrays import SAME, Bools, Floats, Ints
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
@@ -33,8 +34,9 @@ _CHUNK = 100_000
 
 @dataclass(frozen=True)
 class TargetRun:
-    """What happened to each application and on each target until the first completion."""
+    """What happened to each application and on each target. Times of applications count from `origin`."""
 
+    origin: float
     end: float  # in the scenario's time
     events: int  # how often something happened on a target
     seconds: float
@@ -42,6 +44,9 @@ class TargetRun:
     moved: Floats  # bytes
     io_seconds: Floats  # with an operation under way
     busy: Floats  # per target: seconds with a transfer
+    until: Floats  # when it completed, was cut off, or the run ended
+    completed: Bools
+    cut: Bools  # at its deadline, before it had completed
 
 
 def execute_on_targets(
@@ -49,14 +54,22 @@ def execute_on_targets(
     stripes: Stripes,
     targets: Sequence[str],
     policy: Sharing,
+    outlook: Outlook,
     foresight: Foresight | None = None,
     progress: Progress | None = None,
+    *,
+    deadline: Floats | None = None,
+    first: bool = False,
 ) -> TargetRun:
     """Run `program` on its `targets`, each under `policy`; a policy that plans ahead needs `foresight`.
 
-    `program` counts a second per byte (a bandwidth of 1), for how long a transfer takes is up to the stripes.
+    `program` counts a second per byte (a bandwidth of 1), for how long a transfer takes is up to the stripes. Who is
+    not finished at its `deadline` is cut off. The run stops with the first completion, or, not `first`, with the last;
+    in either case with the window.
     """
-    return _TargetExecution(program, stripes, targets, policy, foresight).finish(progress)
+    never = np.full(len(program.names), np.inf)
+    due = never if deadline is None else np.maximum(deadline, program.start)
+    return _TargetExecution(program, stripes, targets, policy, outlook, foresight, due, first).finish(progress)
 
 
 class _TargetExecution(Stepping):
@@ -66,15 +79,19 @@ class _TargetExecution(Stepping):
         stripes: Stripes,
         targets: Sequence[str],
         policy: Sharing,
+        outlook: Outlook,
         foresight: Foresight | None,
+        deadline: Floats,
+        first: bool,
     ) -> None:
         self.program, self.targets = program, targets
-        self.tick = tick_of(policy, Outlook(program.begin, program.end, program.volume.size), program)
+        self.tick = tick_of(policy, outlook, program)
         super().__init__(policy, origin_of(program, self.tick), np.zeros(int(np.diff(stripes.row).max())))
         self.chains = chains_of(program, self.origin, watching=False, losses=policy.losses)
         self.stripes, memory = with_memory(stripes, policy, foresight, self.origin)
-        self.state = initial_stripe_state(program, stripes, self.origin)
-        self.view = stripes_view(stripes, policy, memory)
+        self.bounds = Bounds(deadline - self.origin, program.end - self.origin, int(first))
+        self.state = initial_stripe_state(program, self.stripes, self.bounds.deadline, self.origin)
+        self.view = stripes_view(stripes, policy, memory, self.bounds.end)
 
     def finish(self, progress: Progress | None) -> TargetRun:
         self.set_up()
@@ -87,6 +104,7 @@ class _TargetExecution(Stepping):
         return run_targets(
             self.chains,
             self.stripes,
+            self.bounds,
             self.state,
             self.view,
             self.decide,
@@ -115,7 +133,8 @@ class _TargetExecution(Stepping):
         own = slice(self.stripes.memory[target], self.stripes.memory[target + 1])
         start = int(self.stripes.row[target])
         lost = lost_on(self.chains, self.stripes, self.state, self.view, target, now)
-        view = self.view._replace(memory=self.view.memory[own])
+        capacity = capacity_of(self.stripes, self.state, self.view, target)
+        view = self.view._replace(memory=self.view.memory[own], capacity=capacity)
         return active_rows(view, now, start, int(self.state.active[target]), lost)
 
     def _refused(self, view: View) -> str:
@@ -130,13 +149,45 @@ class _TargetExecution(Stepping):
         compute_done, moved, io_seconds = state.compute_done.copy(), state.transferred.copy(), state.io_seconds.copy()
         transferring = state.under_way > 0
         computing = ~transferring & (state.operation >= 0)
-        since = np.maximum(0.0, end - state.since)
+        until = np.minimum(state.until, end)
+        since = np.maximum(0.0, until - state.since)
         compute_done[computing] += since[computing]
         io_seconds[transferring] += since[transferring]
         moved += self._moved_so_far()
+        nearly = end * (1.0 + SAME)
+        completed = (state.cut == 0) & (state.until <= nearly) | self._completing_now()
+        # A deadline at the very end of the run is one, too.
+        cut = (state.cut == 1) | ~completed & (self.bounds.deadline <= nearly)
         return TargetRun(
-            self.origin + end, int(state.counts[EVENTS]), self.seconds, compute_done, moved, io_seconds, state.busy
+            self.origin,
+            self.origin + end,
+            int(state.counts[EVENTS]),
+            self.seconds,
+            compute_done,
+            moved,
+            io_seconds,
+            state.busy,
+            until,
+            completed,
+            cut,
         )
+
+    def _completing_now(self) -> Bools:
+        """Who has a last operation that is over at the very end of the run, and nothing after it."""
+        state, now = self.state, float(self.state.clock[NOW])
+        last: Bools = (
+            (state.under_way > 0) & (state.operation == self.chains.first[1:] - 1) & (self.chains.tail <= SAME * now)
+        )
+        rows = self._rows()
+        under_way = self.view.remaining[rows] > self.view.rate[rows] * SAME * now
+        last[self.stripes.owner[state.stripe[rows[under_way]]]] = False
+        return last
+
+    def _rows(self) -> Ints:
+        """The rows of the View in use."""
+        stripes = self.stripes
+        in_use = np.repeat(stripes.row[:-1] + self.state.active, np.diff(stripes.row))
+        return np.flatnonzero(np.arange(in_use.size) < in_use)
 
     def _moved_so_far(self) -> Floats:
         """Bytes of operations that are still under way: transfers that are over, and parts of the others."""
@@ -146,8 +197,7 @@ class _TargetExecution(Stepping):
         volume = np.zeros(count.size)
         volume[transferring] = self.program.volume[state.operation[transferring]]
         over = np.where(transferring, count - state.under_way, 0).astype(np.float64)
-        in_use = np.repeat(stripes.row[:-1] + state.active, np.diff(stripes.row))
-        rows = np.flatnonzero(np.arange(in_use.size) < in_use)
+        rows = self._rows()
         stripe = state.stripe[rows]
         owner = stripes.owner[stripe]
         left = self.view.remaining[rows] / (volume[owner] * stripes.seconds[stripe])

@@ -2,7 +2,8 @@
 
 Only targets on which something happens are touched: their transfers are brought up to date, and they decide anew. A
 tree knows which target has the next completion. As in the loop of one bandwidth, all that happens within 1e-9 of an
-instant, relative, happens at it. The run ends with the first completion of an application.
+instant, relative, happens at it. The run ends with the first completion of an application (P4), or when all have ended
+or the window does. Who is not finished at its deadline is cut off: its transfers end, and their targets decide anew.
 """
 
 from __future__ import annotations
@@ -16,15 +17,20 @@ from penstock.engine.link.state import CHAINS, Chains
 from penstock.engine.rows import move, move_row, rows_shown, take
 from penstock.engine.targets.losses import mean_loss_on_target
 from penstock.engine.targets.stripes import (
+    BOUNDS,
     EVENTS,
     FIRST_END,
     IDLE,
+    LAST_END,
+    LEFT,
+    MOVING,
     NOW,
     STRIPE_STATE,
     STRIPES,
     TICK,
     TOUCHED,
     WAITING,
+    Bounds,
     Stripes,
     StripeState,
 )
@@ -94,8 +100,23 @@ def _post(chains: Chains, stripes: Stripes, state: StripeState, view: View, appl
 
 
 @inlined
+def _settle(state: StripeState, application: int, end: float) -> None:
+    """The end of an application is known, be it that it lies ahead: that of a last compute is no event."""
+    state.until[application] = end
+    state.clock[LAST_END] = max(state.clock[LAST_END], end)
+    state.counts[LEFT] -= 1
+
+
+@inlined
 def _enter(
-    chains: Chains, stripes: Stripes, state: StripeState, view: View, application: int, operation: int, now: float
+    chains: Chains,
+    stripes: Stripes,
+    bounds: Bounds,
+    state: StripeState,
+    view: View,
+    application: int,
+    operation: int,
+    now: float,
 ) -> None:
     """Start what leads to `operation`: its compute, the operation itself if there is none, or the tail."""
     state.operation[application] = operation
@@ -104,7 +125,12 @@ def _enter(
     for stripe in range(stripes.first[application], stripes.first[application + 1]):
         state.lost[stripes.row[stripes.target[stripe]] + stripes.place[stripe]] = lost
     if operation == chains.first[application + 1]:
-        state.clock[FIRST_END] = min(state.clock[FIRST_END], now + chains.tail[application])
+        end = now + chains.tail[application]
+        last = min(bounds.end, bounds.deadline[application])
+        if end <= last * (1.0 + SAME):
+            end = min(end, last)
+            _settle(state, application, end)
+            state.clock[FIRST_END] = min(state.clock[FIRST_END], end)
     elif chains.work[operation] > SAME * now:
         waiting = state.counts[WAITING]
         push(state.heap_time, state.heap_application, waiting, now + chains.work[operation], application)
@@ -116,14 +142,69 @@ def _enter(
 
 
 @inlined
-def _wake(chains: Chains, stripes: Stripes, state: StripeState, view: View, now: float) -> None:
-    """Take the first of the heap: a release, or a compute that leads to an operation."""
+def _drop(stripes: Stripes, state: StripeState, view: View, row: int, target: int) -> None:
+    """Remove a row: the last one of its target takes its place."""
+    state.active[target] -= 1
+    last = stripes.row[target] + state.active[target]
+    move_row(view, last, row)
+    state.stripe[row] = state.stripe[last]
+
+
+@inlined
+def _row_of(stripes: Stripes, state: StripeState, stripe: int) -> int:
+    """The row of a stripe's transfer, or -1 if it is over."""
+    start = stripes.row[stripes.target[stripe]]
+    for row in range(start, start + state.active[stripes.target[stripe]]):
+        if state.stripe[row] == stripe:
+            return row
+    return -1
+
+
+@inlined
+def _break_off(chains: Chains, stripes: Stripes, state: StripeState, view: View, application: int, now: float) -> None:
+    """End the transfers of an operation before they are over; what they have moved is moved."""
+    count = stripes.first[application + 1] - stripes.first[application]
+    volume = chains.volume[state.operation[application]]
+    moved = float(count - state.under_way[application])
+    for stripe in range(stripes.first[application], stripes.first[application + 1]):
+        row = _row_of(stripes, state, stripe)
+        if row >= 0:
+            target = stripes.target[stripe]
+            _bring_up(stripes, state, view, target, now)
+            moved += 1.0 - max(0.0, view.remaining[row]) / (volume * stripes.seconds[stripe])
+            _drop(stripes, state, view, row, target)
+            put(state.tree, target, np.inf)
+            _touch(state, target)
+    state.transferred[application] += volume * moved / count
+    state.io_seconds[application] += now - state.since[application]
+    state.under_way[application] = 0
+    state.since[application] = now
+
+
+@inlined
+def _cut_off(chains: Chains, stripes: Stripes, state: StripeState, view: View, application: int, now: float) -> None:
+    """The deadline of an application has come; nothing happens if its end is known."""
+    if state.until[application] == np.inf:
+        state.cut[application] = 1
+        _settle(state, application, now)
+        if state.under_way[application] > 0:
+            _break_off(chains, stripes, state, view, application, now)
+
+
+@inlined
+def _wake(chains: Chains, stripes: Stripes, bounds: Bounds, state: StripeState, view: View, now: float) -> None:
+    """Take the first of the heap: a release, a compute that leads to an operation, or a deadline."""
     application = state.heap_application[0]
     pop(state.heap_time, state.heap_application, state.counts[WAITING])
     state.counts[WAITING] -= 1
+    if application >= state.cut.size:
+        _cut_off(chains, stripes, state, view, application - state.cut.size, now)
+        return
     operation = state.operation[application]
+    if state.cut[application] == 1:
+        return
     if operation < 0:
-        _enter(chains, stripes, state, view, application, chains.first[application], now)
+        _enter(chains, stripes, bounds, state, view, application, chains.first[application], now)
     else:
         state.compute_done[application] += chains.work[operation]
         state.done[application] += chains.work[operation]
@@ -132,7 +213,7 @@ def _wake(chains: Chains, stripes: Stripes, state: StripeState, view: View, now:
 
 @inlined
 def _end_operation(
-    chains: Chains, stripes: Stripes, state: StripeState, view: View, application: int, now: float
+    chains: Chains, stripes: Stripes, bounds: Bounds, state: StripeState, view: View, application: int, now: float
 ) -> None:
     """The last transfer of an operation is over: credit it exactly and go on to what follows."""
     operation = state.operation[application]
@@ -143,11 +224,13 @@ def _end_operation(
     if operation > chains.first[application] or chains.work[operation] > 0.0:
         state.iterations[application] += 1.0
         state.iteration_seconds[application] += chains.work[operation] + seconds
-    _enter(chains, stripes, state, view, application, operation + 1, now)
+    _enter(chains, stripes, bounds, state, view, application, operation + 1, now)
 
 
 @inlined
-def _complete_on(chains: Chains, stripes: Stripes, state: StripeState, view: View, target: int, now: float) -> None:
+def _complete_on(
+    chains: Chains, stripes: Stripes, bounds: Bounds, state: StripeState, view: View, target: int, now: float
+) -> None:
     """Bring a target up to date and end the transfers that are over."""
     start = stripes.row[target]
     row = start + _bring_up(stripes, state, view, target, now)
@@ -158,13 +241,10 @@ def _complete_on(chains: Chains, stripes: Stripes, state: StripeState, view: Vie
         if view.remaining[row] <= view.rate[row] * SAME * now:
             application = stripes.owner[state.stripe[row]]
             state.lost[start + view.application[row]] = now - view.release[row] - view.progress[row]
-            state.active[target] -= 1
-            last = start + state.active[target]
-            move_row(view, last, row)
-            state.stripe[row] = state.stripe[last]
+            _drop(stripes, state, view, row, target)
             state.under_way[application] -= 1
             if state.under_way[application] == 0:
-                _end_operation(chains, stripes, state, view, application, now)
+                _end_operation(chains, stripes, bounds, state, view, application, now)
         row -= 1
 
 
@@ -183,27 +263,35 @@ def lost_on(chains: Chains, stripes: Stripes, state: StripeState, view: View, ta
         stripes.occupant,
         state.operation,
         chains.release,
+        state.until,
         state.lost,
     )
 
 
 @inlined
-def _next_instant(state: StripeState, tick: float) -> float:
+def _end_of_all(bounds: Bounds, state: StripeState) -> float:
+    """When the run stops, as far as known."""
+    end = min(bounds.end, state.clock[FIRST_END]) if bounds.first == 1 else bounds.end
+    return state.clock[LAST_END] if end == np.inf and state.counts[LEFT] == 0 else end
+
+
+@inlined
+def _next_instant(bounds: Bounds, state: StripeState, tick: float) -> float:
     """When something happens next: a completion, a release, the end of a compute, a tick, or the end of it all."""
-    then = min(state.tree[1], state.clock[FIRST_END])
+    then = min(state.tree[1], _end_of_all(bounds, state))
     if state.counts[WAITING] > 0:
         then = min(then, state.heap_time[0])
     return min(then, state.clock[TICK] * tick) if tick > 0.0 else then  # type: ignore[no-any-return]
 
 
 @inlined
-def _apply(chains: Chains, stripes: Stripes, state: StripeState, view: View, now: float) -> None:
+def _apply(chains: Chains, stripes: Stripes, bounds: Bounds, state: StripeState, view: View, now: float) -> None:
     """All that happens at an instant."""
     nearly = now + SAME * now
     while state.tree[1] <= nearly:
-        _complete_on(chains, stripes, state, view, first(state.tree), now)
+        _complete_on(chains, stripes, bounds, state, view, first(state.tree), now)
     while state.counts[WAITING] > 0 and state.heap_time[0] <= nearly:
-        _wake(chains, stripes, state, view, now)
+        _wake(chains, stripes, bounds, state, view, now)
 
 
 @inlined
@@ -218,8 +306,49 @@ def _pass_tick(stripes: Stripes, state: StripeState, view: View, tick: float, no
 
 
 @inlined
+def capacity_of(stripes: Stripes, state: StripeState, view: View, target: int) -> float:
+    """How much of its time a target has to divide, with as many applications moving as it is asked for."""
+    if stripes.efficiency.size == 0:
+        return view.capacity
+    moving = state.counts[MOVING] if state.counts[MOVING] > 0 else state.active[target]
+    return stripes.efficiency[target, min(moving, stripes.efficiency.shape[1]) - 1]  # type: ignore[no-any-return]
+
+
+@inlined
+def _keep_memory(stripes: Stripes, state: StripeState, view: View, target: int, resuming: bool) -> None:
+    """Note what the policy remembers before it is asked for the first time, in case that it is asked again."""
+    if stripes.efficiency.size > 0 and state.counts[MOVING] == 0 and not resuming:
+        start = stripes.memory[target]
+        for k in range(stripes.memory[target + 1] - start):
+            state.spare[k] = view.memory[start + k]
+
+
+@inlined
+def _fewer_move(stripes: Stripes, state: StripeState, view: View, rates: Floats, target: int) -> bool:
+    """Whether to ask again, because fewer get a rate than were counted: then less of the target's time is lost.
+
+    The policy then knows nothing of having been asked before.
+    """
+    if stripes.efficiency.size == 0:
+        return False
+    active, moving = state.active[target], 0
+    for row in range(active):
+        moving += rates[row] > 0.0
+    if moving == 0 or moving >= (state.counts[MOVING] if state.counts[MOVING] > 0 else active):
+        return False
+    state.counts[MOVING] = moving
+    for row in range(active):
+        rates[row] = 0.0
+    start = stripes.memory[target]
+    for k in range(stripes.memory[target + 1] - start):
+        view.memory[start + k] = state.spare[k]
+    return True
+
+
+@inlined
 def _put_in_force(stripes: Stripes, state: StripeState, view: View, rates: Floats, target: int, now: float) -> bool:
     """Put a decision's rates in force on its target; whether they are proper."""
+    capacity = capacity_of(stripes, state, view, target)
     start, active = stripes.row[target], state.active[target]
     soonest, in_all = take(
         rates,
@@ -229,17 +358,28 @@ def _put_in_force(stripes: Stripes, state: StripeState, view: View, rates: Float
         active,
     )
     put(state.tree, target, now + soonest)
-    return in_all <= view.capacity * (1.0 + SAME)
+    return in_all <= capacity * (1.0 + SAME)
 
 
 @kernel(
     types.int64(
-        CHAINS, STRIPES, STRIPE_STATE, ROOM, POLICY, RATES, types.float64, types.int64, types.boolean, types.boolean
+        CHAINS,
+        STRIPES,
+        BOUNDS,
+        STRIPE_STATE,
+        ROOM,
+        POLICY,
+        RATES,
+        types.float64,
+        types.int64,
+        types.boolean,
+        types.boolean,
     )
 )
 def run_targets(
     chains: Chains,
     stripes: Stripes,
+    bounds: Bounds,
     state: StripeState,
     view: View,
     policy: Decide,
@@ -249,7 +389,7 @@ def run_targets(
     pausing: bool,
     resuming: bool,
 ) -> int:
-    """Go on until the first completion, until `budget` instants have passed, or, `pausing`, until a decision is needed.
+    """Go on until the end, until `budget` instants have passed, or, `pausing`, until a decision is needed.
 
     The target that is to decide is the last of those touched. After a pause the caller puts its rates into `rates` and
     calls again with `resuming`.
@@ -260,35 +400,41 @@ def run_targets(
             target = state.touched[state.counts[TOUCHED] - 1]
             active = state.active[target]
             if active > 0:
+                _keep_memory(stripes, state, view, target, resuming)
                 if pausing and not resuming:
                     return PAUSED
                 if not pausing:
                     memory = stripes.memory[target]
                     own = part(view.memory, memory, stripes.memory[target + 1] - memory)
                     lost = lost_on(chains, stripes, state, view, target, now)
+                    capacity = capacity_of(stripes, state, view, target)
                     policy(
-                        rows_shown(view, now, view.capacity, stripes.row[target], active, own, lost),
+                        rows_shown(view, now, capacity, stripes.row[target], active, own, lost),
                         part(rates, 0, active),
                     )
                 resuming = False
+                if _fewer_move(stripes, state, view, rates, target):
+                    continue
                 if not _put_in_force(stripes, state, view, rates, target, now):
                     return REFUSED
+                state.counts[MOVING] = 0
             state.counts[TOUCHED] -= 1
             state.is_touched[target] = 0
-        then = _next_instant(state, tick)
-        if then == np.inf or (tick > 0.0 and _next_instant(state, 0.0) == np.inf):
+        then = _next_instant(bounds, state, tick)
+        if then == np.inf or (tick > 0.0 and _next_instant(bounds, state, 0.0) == np.inf):
             # Nothing will happen but ticks. A policy may have its reasons to wait, but not for ever.
             state.counts[IDLE] += 1
             if then == np.inf or state.counts[IDLE] > MOST_IDLE:
                 return STALLED
-        over = then * (1.0 + SAME) >= state.clock[FIRST_END]
-        now = state.clock[FIRST_END] if over else then
+        end = _end_of_all(bounds, state)
+        over = then * (1.0 + SAME) >= end
+        now = end if over else then
         state.clock[NOW] = now
         if over:
             for target in range(state.active.size):
                 _bring_up(stripes, state, view, target, now)
             return DONE
-        _apply(chains, stripes, state, view, now)
+        _apply(chains, stripes, bounds, state, view, now)
         if tick > 0.0:
             _pass_tick(stripes, state, view, tick, now)
         budget -= 1

@@ -2,7 +2,8 @@
 
 Everything is counted per application in totals: bytes that it has produced and that have been sent to the file system,
 bytes that have been fetched from it and consumed. What is produced but not sent, and fetched but not consumed, is in
-the buffer. Each application has a part of the buffer for itself; beyond it, all share a common part.
+the buffer. Each application has a part of the buffer for itself from its entry to its end; beyond it, all share a
+common part. The parts of those that run and the bytes of those that have ended never exceed the device (parts.py).
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from penstock.kernels.arrays import Floats, FloatTable, Ints
 from penstock.kernels.numba_types import numba_type
 
 AWAY, COMPUTING, READING, WRITING, OVER = range(5)
-NOW, TICK, COMMON_RATE, COMMON_USED, PEAK = range(5)
-EVENTS, RECORDS, COMMON_FULL, WAITING, WRONG = range(5)
+NOW, TICK, COMMON_RATE, COMMON_USED, PEAK, FREE, FREED, GROWTH, THROUGH = range(9)
+EVENTS, RECORDS, COMMON_FULL, WAITING, WRONG, GROWER, HEAD = range(7)
+NOBODY = -1
 
 
 class Script(NamedTuple):
@@ -34,9 +36,14 @@ class Script(NamedTuple):
     release: Floats  # m
     read_cap: Floats  # m
     write_cap: Floats  # m
-    space: Floats  # m: its own part of the buffer
+    whole: Floats  # m: its own part of the buffer, if there is room for all of it
+    entry: Floats  # m: from when on its input may be fetched, and it has a part
+    cut: Floats  # m: when it is cut off; infinity: never
+    order: Ints  # m: by release, then as in the scenario
+    device: float  # what all parts have together
     common: float  # the part that anybody may use
     begin: float  # the first release
+    waits: int  # 1: an application does not start before there is room for its whole part
 
 
 class Timetable(NamedTuple):
@@ -65,12 +72,16 @@ class TierState(NamedTuple):
     sent: Floats
     fetched: Floats
     consumed: Floats
+    entered: Ints  # 1: it has, or had, a part, and may fetch
+    space: Floats  # its part now, or what it was at its end
     beyond: Ints  # 1: its own part is full, and what more it holds is in the common one
     producing: Floats  # rates
     sending: Floats
     fetching: Floats
     consuming: Floats
-    completion: Floats
+    completion: Floats  # NaN: not yet, or cut off
+    ended: Floats  # when it completed or was cut off
+    achieved: Floats  # seconds of work alone that it had done then
     computed: Floats  # seconds of finished computes
     compute_began: Floats
     out_posted: Floats  # since when something is to be sent
@@ -107,6 +118,7 @@ def no_plan(applications: int) -> Timetable:
 
 
 _FROM_ZERO = ("goal", "produced", "sent", "fetched", "consumed", "producing", "sending", "fetching", "consuming")
+_LATER = ("space", "ended", "achieved")
 _FOR_SHARING = ("computed", "compute_began", "out_posted", "in_posted", "iterations", "iteration_seconds")
 
 
@@ -122,16 +134,17 @@ def initial_tier(script: Script, plan: Timetable) -> TierState:
         phase=script.first[:-1].copy(),
         next_read=next_read,
         next_write=next_write,
-        until=script.release.copy(),
+        until=np.full(m, np.inf) if script.waits else script.release.copy(),
         horizon=ahead,
-        beyond=(script.space == 0.0).astype(np.int64),
+        entered=np.zeros(m, np.int64),
+        beyond=np.ones(m, np.int64),
         completion=np.full(m, np.nan),
         out_row=np.full(m, -1),
         in_row=np.full(m, -1),
         planned=plan.first[:-1].copy(),
-        clock=np.zeros(5),
-        counts=np.array([0, 0, int(script.common == 0.0), 0, 0]),
-        **{name: np.zeros(m) for name in (*_FROM_ZERO, *_FOR_SHARING)},
+        clock=np.zeros(9),
+        counts=np.array([0, 0, int(script.common == 0.0), 0, 0, NOBODY, 0]),
+        **{name: np.zeros(m) for name in (*_FROM_ZERO, *_LATER, *_FOR_SHARING)},
     )
 
 

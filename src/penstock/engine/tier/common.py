@@ -19,7 +19,7 @@ from penstock.engine.tier.arrays import (
     Script,
     TierState,
 )
-from penstock.engine.tier.rules import an_instant, filling_of, held_by, is_full
+from penstock.engine.tier.rules import an_instant, filling_of, growth_of, held_by, is_full
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, part
 
@@ -32,7 +32,7 @@ def settle_common(script: Script, state: TierState, now: float) -> None:
     used = 0.0
     for k in range(state.doing.size):
         if state.beyond[k] == 1:
-            used += max(0.0, held_by(state, k) - script.space[k])
+            used += max(0.0, held_by(state, k) - state.space[k])
     state.clock[COMMON_USED] = used
     growing = state.clock[COMMON_RATE]
     if growing > 0.0 and script.common - used <= growing * an_instant(script, now):
@@ -67,10 +67,10 @@ def _hold_back(script: Script, state: TierState, growing: float) -> None:
     """Let those who fetch ahead into the common part do so more slowly, all alike, so that it does not grow."""
     fetching = 0.0
     for k in range(state.doing.size):
-        if script.space[k] == 0.0 and state.doing[k] != READING:
+        if script.whole[k] == 0.0 and state.doing[k] != READING:
             fetching += state.fetching[k]
     for k in range(state.doing.size):
-        if script.space[k] == 0.0 and state.doing[k] != READING:
+        if script.whole[k] == 0.0 and state.doing[k] != READING:
             state.fetching[k] *= max(0.0, fetching - growing) / fetching
 
 
@@ -84,7 +84,7 @@ def share_freed(script: Script, state: TierState, unused: Floats) -> None:
     for k in range(m):
         unused[k] = 0.0
         if state.beyond[k] == 1:
-            growing += filling_of(state, k)
+            growing += filling_of(state, k) - growth_of(state, k)
             if state.doing[k] == WRITING:
                 unused[k] = script.write_cap[k] - state.producing[k]
                 waiting += unused[k] > 0.0

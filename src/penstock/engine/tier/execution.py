@@ -30,11 +30,14 @@ _ROOM = 4096  # events recorded before they are put away
 class TierRun:
     """What happened: completions, and what the buffers held at each event if that was recorded."""
 
-    completion: Floats
+    completion: Floats  # NaN: cut off
+    ended: Floats  # when it completed, or was cut off
+    achieved: Floats  # seconds of work alone that it had done then
     events: int
     seconds: float
     end: float  # when everything was drained
     peak: float  # the most that all buffers held together
+    through: float  # bytes that were written into the buffer
     time: Floats
     output: Floats
     input: Floats
@@ -42,7 +45,7 @@ class TierRun:
 
 def execute_tier(
     script: Script,
-    limits: tuple[float, float, float],
+    limits: tuple[float, float, float, float],
     strategy: Strategy | Sharing,
     plan: Timetable | None = None,
     *,
@@ -52,8 +55,8 @@ def execute_tier(
 ) -> TierRun:
     """Run until everything has been written to the file system; times count from 0, when the buffer is empty.
 
-    `limits` are those of the file system: reads, writes, both. A sharing policy in place of a strategy sees each flow
-    as an application, and nothing of the buffer.
+    `limits` are those of the file system (reads, writes, both) and of the buffer. A sharing policy in place of a
+    strategy sees each flow as an application, and nothing of the buffer.
     """
     m = script.release.size
     plan = no_plan(m) if plan is None else plan
@@ -83,8 +86,9 @@ def execute_tier(
     if status == tier_loop.REFUSED:
         raise PolicyError(_refused(strategy, now, flows, rates, int(state.counts[tier.WRONG]), names))
     parts = [np.concatenate(column) for column in zip(*kept, strict=True)] if record else list(contents)
-    peak = float(state.clock[tier.PEAK])
-    return TierRun(state.completion, int(state.counts[tier.EVENTS]), seconds, now, peak, *parts)
+    ends = state.completion, state.ended, state.achieved
+    held = float(state.clock[tier.PEAK]), float(state.clock[tier.THROUGH])
+    return TierRun(*ends, int(state.counts[tier.EVENTS]), seconds, now, *held, *parts)
 
 
 def _deciders(script: Script, strategy: Strategy | Sharing) -> tuple[Any, View, Any, float]:

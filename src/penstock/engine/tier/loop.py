@@ -22,11 +22,14 @@ from penstock.engine.tier.arrays import (
     Timetable,
 )
 from penstock.engine.tier.common import common_full_at, settle_common, share_freed
-from penstock.engine.tier.rules import ask, held_by, move, settle, soonest, take_rates
+from penstock.engine.tier.parts import grow, settle_parts
+from penstock.engine.tier.rules import ask, held_by, leave_common, move, settle, soonest, take_rates
 from penstock.engine.tier.sharing import share_flows
 from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, kernel, part
+from penstock.policies.buffering.in_turn import keep_parts
 from penstock.policies.buffering.policy import Divide
+from penstock.policies.buffering.port import fit_port
 from penstock.policies.buffering.view import FLOWS, STRATEGY, Flows
 from penstock.policies.sharing.policy import Decide
 from penstock.policies.sharing.rules import next_tick
@@ -62,10 +65,16 @@ def _at(flows: Flows, now: float, rows: int) -> Flows:
         flows.read_limit,
         flows.write_limit,
         flows.joint_limit,
+        flows.port_limit,
         part(flows.application, 0, rows),
         part(flows.reading, 0, rows),
         part(flows.cap, 0, rows),
         part(flows.under, 0, rows),
+        part(flows.over, 0, rows),
+        part(flows.grows, 0, rows),
+        part(flows.crossing, 0, rows),
+        part(flows.beside, 0, rows),
+        part(flows.beside_rate, 0, rows),
         part(flows.blocked, 0, rows),
         part(flows.held, 0, rows),
         part(flows.room, 0, rows),
@@ -106,6 +115,48 @@ def _next_tick(state: TierState, now: float, tick: float, rows: int) -> float:
     return state.clock[TICK]  # type: ignore[no-any-return]
 
 
+@inlined
+def _settle_all(script: Script, state: TierState, now: float) -> None:
+    """Apply all that is due at this instant: ends first, then parts are given, then those that waited for one start."""
+    for k in range(state.doing.size):
+        while settle(script, state, k, now):
+            pass
+    settle_parts(script, state, now)
+    if script.waits == 1:
+        for k in range(state.doing.size):
+            while settle(script, state, k, now):
+                pass
+    settle_common(script, state, now)
+
+
+@inlined
+def _ask_all(script: Script, plan: Timetable, state: TierState, flows: Flows) -> int:
+    """Show all flows; how many there are."""
+    rows = 0
+    for k in range(state.doing.size):
+        rows = ask(script, plan, state, flows, k, rows)
+    return rows
+
+
+@inlined
+def _take_all(script: Script, state: TierState, flows: Flows, rates: Floats, given: Floats, now: float) -> None:
+    """Set the pace of everything, and see whose parts are no longer full."""
+    for k in range(state.doing.size):
+        take_rates(script, state, flows, rates, k)
+    grow(script, state)
+    for k in range(state.doing.size):
+        leave_common(script, state, k, now)
+    share_freed(script, state, given)
+
+
+@inlined
+def _next_event(script: Script, plan: Timetable, state: TierState, flows: Flows, now: float) -> float:
+    then = common_full_at(script, state, now)
+    for k in range(state.doing.size):
+        then = min(then, soonest(script, plan, state, flows, k, now))
+    return then
+
+
 @kernel(
     types.int64(SCRIPT, TIMETABLE, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.float64, CONTENTS, _F, _F, types.int64)
 )
@@ -132,33 +183,26 @@ def run_tier(
     while budget > 0:
         if 0 < contents.time.size <= state.counts[RECORDS]:
             return ROOM_SPENT
-        for k in range(m):
-            while settle(script, state, k, now):
-                pass
-        settle_common(script, state, now)
+        _settle_all(script, state, now)
         _record(state, contents, now)
-        rows = 0
-        present = _at(flows, now, flows.cap.size)
-        for k in range(m):
-            rows = ask(script, plan, state, present, k, rows)
+        rows = _ask_all(script, plan, state, _at(flows, now, flows.cap.size))
+        present = _at(flows, now, rows)
         if tick > 0.0:
-            share_flows(script, state, _at(flows, now, rows), view, policy, part(rates, 0, rows), given)
+            share_flows(script, state, present, view, policy, part(rates, 0, rows), given)
         else:
-            strategy(_at(flows, now, rows), part(rates, 0, rows))
+            strategy(present, part(rates, 0, rows))
+        keep_parts(present, part(rates, 0, rows))
         state.counts[WRONG] = _wrong(present, part(rates, 0, rows))
         if state.counts[WRONG] != NOTHING:
             return REFUSED
-        for k in range(m):
-            take_rates(script, state, rates, k, now)
-        share_freed(script, state, given)
-        then = common_full_at(script, state, now)
-        for k in range(m):
-            then = min(then, soonest(script, plan, state, flows, k, now))
+        fit_port(present, part(rates, 0, rows))
+        _take_all(script, state, present, rates, given, now)
+        then = _next_event(script, plan, state, flows, now)
         if then == np.inf:
             return DONE if rows == 0 else STALLED
         then = max(now, min(then, _next_tick(state, now, tick, rows)))
         for k in range(m):
-            move(state, k, then - now)
+            move(script, state, k, then - now)
         now = then
         state.clock[NOW] = now
         state.counts[EVENTS] += 1

@@ -14,8 +14,14 @@ from penstock.engine.tier.arrays import (
     COMMON_FULL,
     COMMON_USED,
     COMPUTING,
+    FREE,
+    FREED,
+    GROWER,
+    GROWTH,
+    HEAD,
     OVER,
     READING,
+    THROUGH,
     WAITING,
     WRITING,
     Script,
@@ -46,6 +52,32 @@ def amount_of(script: Script, k: int, phase: int) -> float:
 
 
 @inlined
+def progress_of(script: Script, state: TierState, k: int, now: float) -> float:
+    """Seconds of compute and of I/O at full rate that an application has behind it."""
+    compute = state.computed[k]
+    if state.doing[k] == COMPUTING:
+        compute += now - state.compute_began[k]
+    return compute + state.produced[k] / script.write_cap[k] + state.consumed[k] / script.read_cap[k]  # type: ignore[no-any-return]
+
+
+@inlined
+def _end(state: TierState, k: int, now: float, achieved: float) -> None:
+    """It has nothing more to do but to drain."""
+    state.doing[k] = OVER
+    state.until[k] = np.inf
+    state.ended[k] = now
+    state.achieved[k] = achieved
+
+
+@inlined
+def _cut_off(script: Script, state: TierState, k: int, now: float) -> None:
+    """End it where it stands: what it has written drains, what was fetched for it is dropped."""
+    _end(state, k, now, progress_of(script, state, k, now))
+    state.producing[k] = state.consuming[k] = state.fetching[k] = 0.0
+    state.consumed[k] = state.horizon[k] = state.fetched[k]
+
+
+@inlined
 def advance(script: Script, state: TierState, k: int, now: float) -> None:
     """Enter the next phase, or complete."""
     phase = state.phase[k]
@@ -53,9 +85,8 @@ def advance(script: Script, state: TierState, k: int, now: float) -> None:
     if state.doing[k] == COMPUTING:
         state.computed[k] += script.amount[phase - 1]
     if phase == script.first[k + 1]:
-        state.doing[k] = OVER
         state.completion[k] = now
-        state.until[k] = np.inf
+        _end(state, k, now, script.stops[phase - 1])
         return
     state.phase[k] = phase + 1
     state.doing[k] = script.kind[phase]
@@ -94,6 +125,12 @@ def filling_of(state: TierState, k: int) -> float:
 
 
 @inlined
+def growth_of(state: TierState, k: int) -> float:
+    """How fast its part grows."""
+    return state.clock[GROWTH] if state.counts[GROWER] == k else 0.0
+
+
+@inlined
 def is_full(state: TierState, k: int) -> bool:
     """Whether there is no room for more of it: neither in its own part nor in the common one."""
     return state.beyond[k] == 1 and state.counts[COMMON_FULL] == 1  # type: ignore[no-any-return]
@@ -102,7 +139,7 @@ def is_full(state: TierState, k: int) -> bool:
 @inlined
 def takes_no_input(script: Script, state: TierState, k: int) -> bool:
     """Whether nothing more is fetched ahead: who has a part of his own leaves the common one to those who write."""
-    return state.beyond[k] == 1 and (script.space[k] > 0.0 or state.counts[COMMON_FULL] == 1)  # type: ignore[no-any-return]
+    return state.beyond[k] == 1 and (script.whole[k] > 0.0 or state.counts[COMMON_FULL] == 1)  # type: ignore[no-any-return]
 
 
 @inlined
@@ -163,10 +200,18 @@ def settle(script: Script, state: TierState, k: int, now: float) -> bool:
             state.consumed[k] = state.fetched[k]
             done = True
     if not done and state.beyond[k] == 0:
-        filling = filling_of(state, k)
-        if filling > 0.0 and script.space[k] - held_by(state, k) <= filling * slack:
+        filling = filling_of(state, k) - growth_of(state, k)
+        if filling > 0.0 and state.space[k] - held_by(state, k) <= filling * slack:
             state.beyond[k] = 1
             done = True
+    if not done and state.doing[k] != OVER and script.cut[k] <= now + slack:
+        _cut_off(script, state, k, now)
+        done = True
+    # Of those that have ended, nothing but what they hold is in the way of others.
+    full = state.doing[k] == OVER and state.beyond[k] == 1 and state.space[k] > 0.0
+    if not done and full and held_by(state, k) <= state.space[k] * (1.0 + SAME):
+        state.beyond[k] = 0
+        done = True
     return done
 
 
@@ -235,6 +280,23 @@ def follow_plan(plan: Timetable, state: TierState, flows: Flows, row: int, flow:
 
 
 @inlined
+def is_buffered(script: Script, state: TierState, k: int) -> bool:
+    """Whether what it writes goes into the buffer."""
+    return state.space[k] > 0.0 or script.common > 0.0 or state.counts[GROWER] == k
+
+
+@inlined
+def _drains_cross(script: Script, state: TierState, k: int) -> int:
+    """How often what an application drains crosses the port: twice, if as much is written to a full buffer at once."""
+    if not is_buffered(script, state, k):
+        return 0
+    grower = state.counts[GROWER]
+    taken = grower >= 0 and state.doing[grower] == WRITING and is_full(state, grower)
+    again = (state.doing[k] == WRITING and is_full(state, k)) or (state.doing[k] == OVER and taken)
+    return 2 if again or (script.common > 0.0 and state.counts[WAITING] > 0) else 1
+
+
+@inlined
 def _ask_out(script: Script, plan: Timetable, state: TierState, flows: Flows, k: int, row: int, room: float) -> None:
     """A flow from the buffer to the file system, or past it."""
     now, writing = flows.now, state.doing[k] == WRITING
@@ -247,6 +309,11 @@ def _ask_out(script: Script, plan: Timetable, state: TierState, flows: Flows, k:
     flows.ahead[row] = state.goal[k] - state.produced[k] if writing else amount_of(script, k, state.next_write[k])
     made, cap = state.produced[k], script.write_cap[k]
     flows.stuck[row] = _reaches_at(script, state, script.written, k, made + room, cap, made, now)
+    # What is in the common part of the buffer goes first, and leaves room there.
+    flows.over[row] = state.doing[k] == OVER and (script.common == 0.0 or state.beyond[k] == 0)
+    flows.grows[row] = 0
+    flows.crossing[row] = _drains_cross(script, state, k)
+    flows.beside[row] = script.write_cap[k] if writing and not is_full(state, k) else 0.0
     follow_plan(plan, state, flows, row, 2 * k, state.sent[k])
 
 
@@ -258,8 +325,13 @@ def _ask_in(script: Script, plan: Timetable, state: TierState, flows: Flows, k: 
     state.in_row[k] = row
     flows.application[row], flows.reading[row] = k, 1
     flows.cap[row] = script.read_cap[k]
-    own = script.space[k] > 0.0 or script.common == 0.0
-    flows.under[row] = state.out_row[k] if own and takes_no_input(script, state, k) and not reading else -1
+    own = script.whole[k] > 0.0 or script.common == 0.0
+    full = own and takes_no_input(script, state, k) and not reading
+    flows.under[row] = state.out_row[k] if full else -1
+    flows.grows[row] = full and state.counts[GROWER] == k
+    flows.over[row] = 0
+    flows.crossing[row] = not (reading and there <= 0.0)
+    flows.beside[row] = script.read_cap[k] if reading and there > 0.0 else 0.0
     flows.blocked[row] = reading and there <= 0.0
     flows.held[row], flows.room[row] = there, room
     flows.due[row] = now if reading else _starts_at(script, state, k, state.next_read[k], now)
@@ -273,36 +345,62 @@ def _ask_in(script: Script, plan: Timetable, state: TierState, flows: Flows, k: 
 def ask(script: Script, plan: Timetable, state: TierState, flows: Flows, k: int, rows: int) -> int:
     """Add the flows of an application; how many there are then."""
     doing, full = state.doing[k], takes_no_input(script, state, k)
-    own = 0.0 if state.beyond[k] == 1 else max(0.0, script.space[k] - held_by(state, k))
+    own = 0.0 if state.beyond[k] == 1 else max(0.0, state.space[k] - held_by(state, k))
     common = 0.0 if is_full(state, k) else max(0.0, script.common - state.clock[COMMON_USED])
     state.out_row[k] = state.in_row[k] = -1
     if doing == WRITING or state.produced[k] > state.sent[k]:
         _ask_out(script, plan, state, flows, k, rows, own + common)
         rows += 1
     # Into a full common part all together fetch no more than leaves it, and nothing while somebody writes to it.
-    leaves = state.out_row[k] >= 0 if script.space[k] > 0.0 or script.common == 0.0 else state.counts[WAITING] == 0
+    leaves = state.counts[WAITING] == 0
+    if script.whole[k] > 0.0 or script.common == 0.0:
+        leaves = state.out_row[k] >= 0 or state.counts[GROWER] == k
     fits = doing == READING or not full or (doing != WRITING and leaves)
-    if fits and state.fetched[k] < state.horizon[k]:
-        _ask_in(script, plan, state, flows, k, rows, own if script.space[k] > 0.0 else common)
+    ahead = fits and state.entered[k] == 1 and state.fetched[k] < state.horizon[k]
+    # Who reads what is all there asks nothing of the file system, but of the port.
+    reads = flows.port_limit < np.inf and doing == READING
+    if ahead or reads:
+        _ask_in(script, plan, state, flows, k, rows, own if script.whole[k] > 0.0 else common)
+        if not ahead:
+            flows.cap[rows] = 0.0
         rows += 1
     return rows
 
 
 @inlined
-def take_rates(script: Script, state: TierState, rates: Floats, k: int, now: float) -> None:
+def take_rates(script: Script, state: TierState, flows: Flows, rates: Floats, k: int) -> None:
     """Set the pace of all four totals from the rates granted."""
     state.sending[k] = rates[state.out_row[k]] if state.out_row[k] >= 0 else 0.0
     state.fetching[k] = rates[state.in_row[k]] if state.in_row[k] >= 0 else 0.0
     state.producing[k] = state.consuming[k] = 0.0
+    port = flows.port_limit < np.inf
     if state.doing[k] == WRITING:
-        state.producing[k] = min(state.sending[k], script.write_cap[k]) if is_full(state, k) else script.write_cap[k]
+        into = flows.beside_rate[state.out_row[k]] if port else script.write_cap[k]
+        state.producing[k] = min(state.sending[k], script.write_cap[k]) if is_full(state, k) else into
     elif state.doing[k] == READING:
         ahead = state.fetched[k] > state.consumed[k]
-        state.consuming[k] = script.read_cap[k] if ahead else min(state.fetching[k], script.read_cap[k])
-    # Who drains what is in his own part frees nothing of the common one.
-    if state.beyond[k] == 1 and script.space[k] > 0.0:
-        filling = filling_of(state, k)
-        if filling < 0.0 and held_by(state, k) - script.space[k] <= -filling * an_instant(script, now):
+        out = flows.beside_rate[state.in_row[k]] if port else script.read_cap[k]
+        state.consuming[k] = out if ahead else min(state.fetching[k], script.read_cap[k])
+    if port:
+        _keep_port(state, k)
+
+
+@inlined
+def _keep_port(state: TierState, k: int) -> None:
+    """Behind a slow port a flow may be faster than its application: nothing leaves, or enters, that has no room to."""
+    if state.doing[k] == WRITING and state.produced[k] <= state.sent[k]:
+        state.sending[k] = min(state.sending[k], state.producing[k])
+    if state.doing[k] == READING and state.beyond[k] == 1:
+        state.fetching[k] = min(state.fetching[k], max(state.consuming[k], state.sending[k]))
+
+
+@inlined
+def leave_common(script: Script, state: TierState, k: int, now: float) -> None:
+    """Who drains what is in its own part, or has a part that grows faster, frees nothing of the common one."""
+    growth = growth_of(state, k)
+    if state.beyond[k] == 1 and (state.space[k] > 0.0 or growth > 0.0):
+        filling = filling_of(state, k) - growth
+        if filling < 0.0 and held_by(state, k) - state.space[k] <= -filling * an_instant(script, now):
             state.beyond[k] = 0
 
 
@@ -322,15 +420,31 @@ def soonest(script: Script, plan: Timetable, state: TierState, flows: Flows, k: 
         then = min(then, now + held / shrinking)
     if state.fetched[k] < state.horizon[k]:
         then = min(then, now + (state.horizon[k] - state.fetched[k]) / state.fetching[k])
-    filling = filling_of(state, k)
+    growth = growth_of(state, k)
+    filling = filling_of(state, k) - growth
     if state.beyond[k] == 0 and filling > 0.0:
-        then = min(then, now + max(0.0, script.space[k] - held_by(state, k)) / filling)
-    elif state.beyond[k] == 1 and filling < 0.0 and script.space[k] > 0.0:
-        then = min(then, now + (held_by(state, k) - script.space[k]) / -filling)
+        then = min(then, now + max(0.0, state.space[k] - held_by(state, k)) / filling)
+    elif state.beyond[k] == 1 and filling < 0.0 and (state.space[k] > 0.0 or growth > 0.0):
+        then = min(then, now + (held_by(state, k) - state.space[k]) / -filling)
+    if state.doing[k] != OVER:
+        then = min(then, script.cut[k], _part_changes(script, state, k, now))
     if plan.time.size > 0:
         then = min(then, _plan_changes(plan, state, flows, state.out_row[k], 2 * k, state.sending[k], now))
         then = min(then, _plan_changes(plan, state, flows, state.in_row[k], 2 * k + 1, state.fetching[k], now))
     return then  # type: ignore[no-any-return]
+
+
+@inlined
+def _part_changes(script: Script, state: TierState, k: int, now: float) -> float:
+    """When it enters, has its whole part, or has room enough to start."""
+    if state.entered[k] == 0 and script.entry[k] > now + an_instant(script, now):
+        return script.entry[k]  # type: ignore[no-any-return]
+    if growth_of(state, k) > 0.0:
+        return now + max(0.0, script.whole[k] - state.space[k]) / state.clock[GROWTH]  # type: ignore[no-any-return]
+    waits = script.waits == 1 and state.entered[k] == 0 and script.order[state.counts[HEAD]] == k
+    if waits and state.clock[FREED] > 0.0:
+        return now + max(0.0, script.whole[k] - state.clock[FREE]) / state.clock[FREED]  # type: ignore[no-any-return]
+    return np.inf
 
 
 @inlined
@@ -349,9 +463,20 @@ def _plan_changes(
 
 
 @inlined
-def move(state: TierState, k: int, seconds: float) -> None:
-    """Let the bytes flow."""
+def _through(script: Script, state: TierState, k: int) -> float:
+    """How fast bytes enter the buffer: not those that go straight from an application or to one."""
+    straight = state.doing[k] == READING and state.fetched[k] <= state.consumed[k]
+    fetched = state.fetching[k] - (state.consuming[k] if straight else 0.0)
+    written = state.producing[k] if is_buffered(script, state, k) else 0.0
+    return written + max(0.0, fetched)  # type: ignore[no-any-return]
+
+
+@inlined
+def move(script: Script, state: TierState, k: int, seconds: float) -> None:
+    """Let the bytes flow, and its part grow."""
+    state.clock[THROUGH] += _through(script, state, k) * seconds
     state.produced[k] += state.producing[k] * seconds
     state.sent[k] += state.sending[k] * seconds
     state.fetched[k] += state.fetching[k] * seconds
     state.consumed[k] += state.consuming[k] * seconds
+    state.space[k] += growth_of(state, k) * seconds

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from penstock.engine.rows import rows_shown
-from penstock.engine.tier.arrays import AWAY, COMPUTING, OVER, WRITING, Script, TierState
+from penstock.engine.tier.arrays import AWAY, OVER, WRITING, Script, TierState
+from penstock.engine.tier.rules import progress_of
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, part
+from penstock.policies.buffering.in_turn import room_made
 from penstock.policies.buffering.view import Flows
 from penstock.policies.sharing.policy import Decide
 from penstock.policies.sharing.rules import loss, mean_iteration
@@ -23,9 +25,6 @@ def share_flows(
         _share(script, state, flows, view, policy, rates, given, _BOTH, flows.joint_limit)
         _keep_direction(flows, rates, _OUT, flows.write_limit)
         _keep_direction(flows, rates, _IN, flows.read_limit)
-        for row in range(rates.size):
-            if flows.under[row] >= 0:
-                rates[row] = min(rates[row], rates[flows.under[row]])
     else:
         _share(script, state, flows, view, policy, rates, given, _OUT, flows.write_limit)
         _share(script, state, flows, view, policy, rates, given, _IN, flows.read_limit)
@@ -59,9 +58,9 @@ def _share(
     """Let it divide one limit among the flows of a direction, or of both."""
     rows, usable = 0, 0.0
     for row in range(rates.size):
-        if way in (_BOTH, flows.reading[row]):
-            if flows.under[row] >= 0 and way != _BOTH:
-                flows.cap[row] = min(flows.cap[row], rates[flows.under[row]])
+        if way in (_BOTH, flows.reading[row]) and flows.cap[row] > 0.0:
+            if way == _IN:
+                flows.cap[row] = min(flows.cap[row], room_made(flows, rates, row))
             _show(script, state, flows, view, row, rows, limit)
             usable += flows.cap[row]
             given[rows] = 0.0
@@ -73,8 +72,9 @@ def _share(
     rows = 0
     for row in range(rates.size):
         if way in (_BOTH, flows.reading[row]):
-            rates[row] = given[rows]
-            rows += 1
+            asked = flows.cap[row] > 0.0
+            rates[row] = given[rows] if asked else 0.0
+            rows += asked
 
 
 @inlined
@@ -88,18 +88,9 @@ def _show(script: Script, state: TierState, flows: Flows, view: View, row: int, 
     view.remaining[place] = _to_fetch(script, state, k) if reading == 1 else _to_send(state, k)
     view.posted[place] = state.in_posted[k] if reading == 1 else state.out_posted[k]
     view.release[place] = script.release[k]
-    view.progress[place] = _progress(script, state, k, flows.now)
+    view.progress[place] = progress_of(script, state, k, flows.now)
     view.omega[place] = mean_iteration(state.iteration_seconds[k], state.iterations[k])
     view.rate[place] = state.fetching[k] if reading == 1 else state.sending[k]
-
-
-@inlined
-def _progress(script: Script, state: TierState, k: int, now: float) -> float:
-    """Seconds of compute and of I/O at full rate that an application has behind it."""
-    compute = state.computed[k]
-    if state.doing[k] == COMPUTING:
-        compute += now - state.compute_began[k]
-    return compute + state.produced[k] / script.write_cap[k] + state.consumed[k] / script.read_cap[k]  # type: ignore[no-any-return]
 
 
 @inlined
@@ -109,7 +100,7 @@ def _mean_loss(script: Script, state: TierState, now: float) -> float:
     for k in range(state.doing.size):
         if state.doing[k] not in (AWAY, OVER):
             age = now - script.release[k]
-            in_all += loss(age - _progress(script, state, k, now), age)
+            in_all += loss(age - progress_of(script, state, k, now), age)
             there += 1
     return in_all / max(there, 1)
 
@@ -117,7 +108,7 @@ def _mean_loss(script: Script, state: TierState, now: float) -> float:
 @inlined
 def _to_fetch(script: Script, state: TierState, k: int) -> float:
     """Without a buffer, what is read now; else also what is read next."""
-    buffered = script.space[k] > 0.0 or script.common > 0.0
+    buffered = state.space[k] > 0.0 or script.common > 0.0
     return (state.horizon[k] if buffered else state.goal[k]) - state.fetched[k]  # type: ignore[no-any-return]
 
 

@@ -4,6 +4,8 @@ An application has one *option* for every number of targets that it may use. On 
 T_cf = V/b(n) seconds when nobody is in its way, and occupies n targets for that share of its time:
 
     stress(n) = n·T_cf(n) / (T_cpu + T_cf(n)),   load = Σ stress / N
+
+With jobs that come and go the sum is over those that run at a time, and the load is the highest of all times.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from penstock.kernels.arrays import Floats, Ints
+from penstock.policies.allocation.presence import Presence, presence
 from penstock.policies.sharing.order import rounded
 
 
@@ -24,6 +27,7 @@ class Demand:
     names: tuple[str, ...]
     machine: float  # Q, compute nodes of the platform
     nodes: Floats  # m: Q_i
+    start: Floats  # m: s_i, when it starts; counts from the first start
     compute: Floats  # m: T_cpu, seconds of compute in all
     volume: Floats  # m: V, bytes in all
     first: Ints  # m + 1: where an application's options start
@@ -77,6 +81,11 @@ class Demand:
         """m: the option n_sys, the fewest targets with the lowest stress."""
         return self.best(self.stress)
 
+    @cached_property
+    def presence(self) -> Presence:
+        """Who runs with whom, everybody for as long as it takes alone on its n_perf targets."""
+        return presence(self.start, self.compute + self.transfer[self.fastest])
+
     def best(self, key: Floats) -> Ints:
         """m: the option with the lowest key; equal within rounding noise: the fewest targets."""
         key = rounded(key)
@@ -90,5 +99,7 @@ class Demand:
         return seconds
 
     def load(self, option: Ints) -> float:
-        """How busy the targets are on average; above 1 they cannot keep up."""
-        return float(self.stress[option].sum() / self.targets)
+        """How busy the targets are on average, when they are busiest; above 1 they cannot keep up."""
+        stress = self.stress[option]
+        busiest = stress.sum() if self.presence.together else self.presence.sums(stress).max()
+        return float(busiest / self.targets)

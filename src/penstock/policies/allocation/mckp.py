@@ -4,6 +4,9 @@ A multiple-choice knapsack: one number n_i per application, Σ n_i ≤ N, Σ b_i
 fewest targets in all, then the lexicographically first. Applications that cannot all have a target of their own leave
 one aside: those left out share it, and count nothing; who cannot use a single target is never left out. It says which
 targets, too.
+
+With jobs that come and go this is solved at every instant of starts, for those who start, on the targets that are free
+by plan; those left out stay on the shared target, which is set aside from the beginning if anybody is (models §8).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from penstock.kernels.arrays import Bools, Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import Allocated, allocation
+from penstock.policies.sharing.foresight import picked
 
 _F = types.float64[::1]
 _I = types.int64[::1]
@@ -26,6 +30,7 @@ _B = types.boolean[::1]
 
 _SAME_SUM = 1e-12  # relative: sums closer than this differ by the order in which they were added
 _LEFT_OUT = -1
+_NONE = np.empty(0, np.int64)
 
 
 @inlined
@@ -93,38 +98,63 @@ def _read_table(
                 break
 
 
-def _knapsack(demand: Demand, room: int, leaving: Bools) -> Ints | None:
-    """An option for each, or -1 where it is left out; None if they do not all fit."""
-    m = len(demand.names)
-    least = np.where(leaving, 0, demand.count[demand.first[:-1]])
+def _knapsack(demand: Demand, rows: Ints, room: int, leaving: Bools) -> Ints | None:
+    """An option for each of these applications, or -1 where it is left out; None if they do not all fit."""
+    least = np.where(leaving, 0, demand.count[demand.first[rows]])
     needed = np.concatenate([np.cumsum(least[::-1])[::-1], [0]])
     if needed[0] > room:
         return None
-    value, total = np.zeros((m + 1, room + 1)), np.zeros((m + 1, room + 1), np.int64)
-    options = demand.first, demand.count, demand.bandwidth, leaving, needed
+    first, own = picked(demand.first, rows)
+    value, total = np.zeros((rows.size + 1, room + 1)), np.zeros((rows.size + 1, room + 1), np.int64)
+    options = first, demand.count[own], demand.bandwidth[own], leaving, needed
     _fill_table(*options, value, total)
-    option = np.empty(m, np.int64)
+    option = np.empty(rows.size, np.int64)
     _read_table(*options, value, total, option)
-    return option
+    return np.where(option == _LEFT_OUT, _LEFT_OUT, own[np.maximum(option, 0)])
+
+
+def _solved(demand: Demand, rows: Ints, room: int, sharing: bool) -> Ints | None:
+    """The best for those who start at one instant, some left out if they must be and may be."""
+    alone = _knapsack(demand, rows, room, leaving=np.zeros(rows.size, np.bool_))
+    if alone is not None or not sharing:
+        return alone
+    return _knapsack(demand, rows, room, leaving=demand.count[demand.first[rows]] == 1)
+
+
+def _by_instant(numbers: Ints, instants: int) -> list[Ints]:
+    """For each instant, the applications that have its number, in the order of the scenario."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.searchsorted(numbers[order], np.arange(1, instants + 1)))[:-1]
+
+
+def _given_out(demand: Demand, exclusive: int, sharing: bool) -> Allocated | None:
+    """Targets for all, each in turn the lowest that are free; those left out share the last. None: not all fit."""
+    runs, free = demand.presence, np.ones(exclusive, np.bool_)
+    option, held = demand.first[:-1].copy(), [_NONE] * runs.begin.size
+    for starting, ended in zip(*(_by_instant(each, runs.instants) for each in (runs.begin, runs.end)), strict=True):
+        free[np.concatenate([_NONE, *(held[i] for i in ended)])] = True
+        room = np.flatnonzero(free)
+        chosen = _solved(demand, starting, room.size, sharing)
+        if chosen is None:
+            return None
+        served = chosen != _LEFT_OUT
+        ends = np.cumsum(demand.count[chosen[served]])
+        free[room[: ends[-1] if ends.size else 0]] = False
+        option[starting[served]] = chosen[served]
+        for i, places in zip(starting[served], np.split(room, ends)[:-1], strict=True):
+            held[i] = places
+    shared = np.array([demand.targets - 1])
+    return Allocated(option, np.concatenate([places if places.size else shared for places in held]))
 
 
 @allocation("mckp", source="Bez et al., P4 §1")
 def mckp(demand: Demand, draw: np.random.Generator) -> Allocated:
     """The highest sum of bandwidths with targets of one's own; it also says which."""
-    smallest = demand.first[:-1]
-    may_leave = demand.count[smallest] == 1
-    option = _knapsack(demand, demand.targets, leaving=np.zeros_like(may_leave))
-    if option is not None:
-        return Allocated(option, np.arange(demand.count[option].sum()))
-    option = _knapsack(demand, demand.targets - 1, leaving=may_leave)
-    if option is None:
+    found = _given_out(demand, demand.targets, sharing=False)
+    found = found or _given_out(demand, demand.targets - 1, sharing=True)
+    if found is None:
         raise PolicyError(
             f"allocation policy 'mckp': the applications do not all fit on {demand.targets} targets of their own, and "
             "too many have no bandwidth for 1 target in their profile, so that they could not share one"
         )
-    out = option == _LEFT_OUT
-    option = np.where(out, smallest, option)
-    alone = ~np.repeat(out, demand.count[option])
-    places = np.full(alone.size, demand.targets - 1)
-    places[alone] = np.arange(np.count_nonzero(alone))
-    return Allocated(option, places)
+    return found

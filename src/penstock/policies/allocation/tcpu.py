@@ -4,6 +4,8 @@ Everyone starts at n_sys. Again and again one application takes a step up: to th
 n_perf, that keeps the load at most 1 and does not lower its own part of Σ CPULoad. It is the one whose step raises
 Σ CPULoad most, in doubt the first. When nobody can, all is done.
 
+With jobs that come and go the load is that of the time in which the application runs (`tcpu_in_time`).
+
 Algorithm 1 looks at everyone before every step. Here an application looks again only when it has moved, when the step
 that it had in mind has become too large for the load, or when one that was too large no longer is. Trees know whose
 step gains most, whose adds most to the load, and who has passed over one that would add least.
@@ -22,6 +24,7 @@ from penstock.kernels.numba_types import numba_type
 from penstock.kernels.tournament import empty_tree, first, put
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import allocation
+from penstock.policies.allocation.tcpu_in_time import climb_in_time
 from penstock.policies.sharing.order import coarse
 
 _F = types.float64[::1]
@@ -88,6 +91,8 @@ def _climb(climb: _Climb) -> None:
 @allocation("tcpu", source="P4 §3.1, algorithm 1")
 def tcpu(demand: Demand, draw: np.random.Generator) -> Ints:
     """From the lowest load, more targets where they keep most nodes computing, as long as the load is at most 1."""
+    if not demand.presence.together:
+        return climb_in_time(demand)
     option = demand.lightest.copy()
     trees = [empty_tree(option.size) for _ in range(3)]
     stress = demand.stress / demand.targets

@@ -23,6 +23,26 @@ def left_of(flows: Flows, rates: Floats) -> tuple[float, float, float]:
 
 
 @inlined
+def room_made(flows: Flows, rates: Floats, row: int) -> float:
+    """What a flow into a full part may take: what leaves that part, and what it grows by; infinity: it is not full."""
+    if flows.under[row] < 0 and flows.grows[row] == 0:
+        return np.inf
+    made = rates[flows.under[row]] if flows.under[row] >= 0 else 0.0
+    if flows.grows[row] == 1:
+        for other in range(rates.size):
+            made += rates[other] if flows.over[other] == 1 else 0.0
+    return made
+
+
+@inlined
+def keep_parts(flows: Flows, rates: Floats) -> None:
+    """Let no part overflow, whoever divides; what is not a number stays one."""
+    for row in range(rates.size):
+        made = room_made(flows, rates, row)
+        rates[row] = made if made < rates[row] else rates[row]
+
+
+@inlined
 def serve_in_turn(flows: Flows, rates: Floats) -> None:
     """Give flows by rising `key` as much more as each can use; those with an infinite key get nothing more."""
     into, out, both = left_of(flows, rates)
@@ -38,8 +58,7 @@ def serve_in_turn(flows: Flows, rates: Floats) -> None:
         if flows.key[row] == np.inf:
             return
         more = min(flows.cap[row] - rates[row], both, into if flows.reading[row] == 1 else out)
-        if flows.under[row] >= 0:
-            more = min(more, rates[flows.under[row]] - rates[row])
+        more = min(more, room_made(flows, rates, row) - rates[row])
         if more > 0.0:
             rates[row] += more
             both -= more

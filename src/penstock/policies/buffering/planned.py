@@ -13,7 +13,7 @@ import numpy as np
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
-from penstock.policies.buffering.in_turn import left_of, serve_in_turn
+from penstock.policies.buffering.in_turn import left_of, room_made, serve_in_turn
 from penstock.policies.buffering.policy import strategy
 from penstock.policies.buffering.view import Flows
 
@@ -29,9 +29,7 @@ def _as_planned(flows: Flows, rates: Floats, ahead: bool) -> None:
         chosen = flows.lag[row] < 0.0 and not reading if ahead else flows.lag[row] >= 0.0
         if chosen and rates[row] == 0.0:
             rate = min(flows.planned[row], flows.cap[row], both, into if reading else out)
-            if flows.under[row] >= 0:
-                rate = min(rate, rates[flows.under[row]])
-            rate = max(0.0, rate)
+            rate = max(0.0, min(rate, room_made(flows, rates, row)))
             rates[row] = rate
             both -= rate
             if reading:

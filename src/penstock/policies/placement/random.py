@@ -1,4 +1,7 @@
-"""Random: any targets, as file systems that do not look at I/O behaviour choose them (P4 §3.2)."""
+"""Random: any targets, as file systems that do not look at I/O behaviour choose them (P4 §3.2).
+
+They are drawn in the order of the starts.
+"""
 
 from __future__ import annotations
 
@@ -13,4 +16,7 @@ from penstock.policies.placement.policy import placement
 @placement("random", source="P4 §3.2", needs=NOTHING)
 def random(demand: Demand, option: Ints, draw: np.random.Generator) -> list[Ints]:
     """Any targets, drawn with equal chances."""
-    return [draw.choice(demand.targets, count, replace=False) for count in demand.count[option]]
+    places = [np.empty(0, np.int64)] * option.size
+    for i in np.argsort(demand.presence.begin, kind="stable"):
+        places[i] = draw.choice(demand.targets, demand.count[option[i]], replace=False)
+    return places

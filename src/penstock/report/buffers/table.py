@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from penstock.report.parts.quantities import duration, fixed, percent, time_scale
+from penstock.report.parts.quantities import duration, fixed, percent, significant, time_scale
 from penstock.report.parts.titled_table import titled_table
 from penstock.report.sizing.table import bytes_scale
 
@@ -32,30 +33,82 @@ def run_table(run: Buffered, traffic: Traffic) -> Table:
     own = run.partition != "dynamic"
     table = titled_table(f"{_volume(run.capacity, traffic)}, {_whose(run)}, {run.strategy}: {_stretches(run)}")
     table.add_column("application", overflow="fold")
-    for heading in [*(["own part"] if own else []), "completion", "stretch"]:
+    for heading in [*(["own part"] if own else []), "completion", "stretch", "C/C_min (P5)"]:
         table.add_column(heading, justify="right", no_wrap=True)
-    parts, ends = bytes_scale(traffic.limits, max(run.shares)), time_scale(max(run.completion))
+    parts, ends = bytes_scale(traffic.limits, max(run.shares)), time_scale(run.end)
     for place in slowest(run.stretch, _MOST_ROWS):
         stretch = run.stretch[place]
         worst = len(run.names) > 1 and stretch == run.max_stretch > _NOBODY
         table.add_row(
             Text(run.names[place]),
             *([parts.show(run.shares[place])] if own else []),
-            ends.show(run.completion[place]),
-            Text(fixed(stretch), style=_WORST if worst else ""),
+            "cut off" if run.cut[place] else ends.show(run.completion[place]),
+            Text("" if run.cut[place] else fixed(stretch), style=_WORST if worst else ""),
+            "" if run.cut[place] else fixed(run.stretch_p5[place]),
         )
     return table
 
 
 def slowest(stretch: Sequence[float], most: int) -> list[int]:
     """Who is shown: everybody, or so many that were stretched most, in the order of the scenario."""
-    order = sorted(range(len(stretch)), key=lambda place: -stretch[place])
+    order = sorted(range(len(stretch)), key=lambda place: -stretch[place] if stretch[place] >= 0.0 else -math.inf)
     return sorted(order[:most])
 
 
 def run_lines(run: Buffered, size: float, traffic: Traffic) -> list[str]:
     """How much of the smallest buffer that is, how the applications fared, and what to do."""
-    return [*_cut_line(run), _part_line(run, size, traffic), _fared_line(run), *_recommendation(run, size, traffic)]
+    return [
+        *_cut_line(run),
+        *_lead_lines(run),
+        _part_line(run, size, traffic),
+        _fared_line(run),
+        _lost_line(run),
+        *_worn_line(run, traffic),
+        *_worse_lines(run),
+        *_recommendation(run, size, traffic),
+    ]
+
+
+def _lead_lines(run: Buffered) -> list[str]:
+    """Where the parts come from, if with the lead asked for there are none."""
+    if run.infeasible is None:
+        return []
+    late = run.infeasible
+    return [
+        f"With this lead no buffer is large enough ({late.application!r} cannot have its input by "
+        f"{duration(late.instant)}; the least possible stretch is {fixed(late.stretch, _DIGITS)}), so the parts are "
+        "those of --lead forever."
+    ]
+
+
+def _lost_line(run: Buffered) -> str:
+    share = "" if run.lost_share is None else f" ({percent(run.lost_share)} of {significant(run.node_hours_used)})"
+    worst = "" if run.worst is None else f"; the lowest yield is that of {run.worst}"
+    late = f"; {run.unfinished:,} did not finish" if run.unfinished else ""
+    return f"{significant(run.node_hours_lost)} node-hours are lost{share}{worst}{late}."
+
+
+def _worn_line(run: Buffered, traffic: Traffic) -> list[str]:
+    """What the drives have to endure."""
+    if run.drive_writes_per_day is None:
+        return []
+    return [
+        f"{_volume(run.through_buffer, traffic)} go through the buffer, {significant(run.drive_writes_per_day)} drive "
+        f"writes a day; at its fullest it holds {_volume(run.peak, traffic)}."
+    ]
+
+
+def _worse_lines(run: Buffered) -> list[str]:
+    """Say so if no buffer at all would be better."""
+    if run.without is None or not run.worse:
+        return []
+    words = {
+        "max_stretch": f"the largest stretch would be {fixed(run.without.max_stretch, _DIGITS)}",
+        "mean_stretch": f"the mean {fixed(run.without.mean_stretch, _DIGITS)}",
+        "node_hours_lost": f"{significant(run.without.node_hours_lost)} node-hours would be lost",
+    }
+    found = ", ".join(words[name] for name in run.worse)
+    return [f"This buffer is worse than none, under this strategy: without it {found}."]
 
 
 def _cut_line(run: Buffered) -> list[str]:
@@ -80,10 +133,13 @@ def _meaning(partition: str, traffic: Traffic) -> str:
     """What S_opt is good for; runs start with an empty buffer, and sizing lets input be there before."""
     if partition == "isolated":
         return "one application alone needs at most"
-    return f"remove all contention{', if input may be fetched before time 0' if traffic.reading.any() else ''}"
+    early = bool(traffic.reading.any()) and math.isinf(traffic.lead)
+    return f"remove all contention{', if input may be fetched before time 0' if early else ''}"
 
 
 def _fared_line(run: Buffered) -> str:
+    if math.isnan(run.max_stretch):
+        return "Nobody finished: all were cut off by their walltimes."
     if run.max_stretch <= _NOBODY:
         return f"Everybody ends as if nobody were in the way ({run.events:,} events, {duration(run.seconds)})."
     place = run.stretch.index(run.max_stretch)
@@ -101,14 +157,9 @@ def _bound_words(run: Buffered | CapacityPoint) -> str:
 
 
 def _recommendation(run: Buffered, size: float, traffic: Traffic) -> list[str]:
-    if run.max_stretch <= _NOBODY:
+    if not run.max_stretch > _NOBODY:
         return []
-    if run.peak > run.capacity * (1.0 + _SETTLED):
-        lines = [
-            f"At its fullest this takes {_volume(run.peak, traffic)}, more than there is: who runs late overlaps with "
-            "those that were to have its bytes next, which fixed parts (P5) do not look at; --partition dynamic does."
-        ]
-    elif run.max_stretch <= run.bound_max_stretch * (1.0 + _SETTLED):
+    if run.max_stretch <= run.bound_max_stretch * (1.0 + _SETTLED):
         lines = ["That is the best there is for this capacity."]
     else:
         lines = [f"Whether another strategy does better than {run.strategy}, --compare shows."]
@@ -128,10 +179,9 @@ def comparison_table(comparison: Comparison, traffic: Traffic) -> Table:
     first = comparison.runs[0]
     table = titled_table(f"{_volume(first.capacity, traffic)}, {_whose(first)}: {len(comparison.runs)} strategies")
     table.add_column("strategy", overflow="fold")
-    for heading in ("max stretch", "above the bound", "mean stretch", "above the bound", "drained after"):
+    for heading in ("max stretch", "above the bound", "mean stretch", "above the bound", "node-hours lost"):
         table.add_column(heading, justify="right", no_wrap=True)
     best = [min(getattr(run, name) for run in comparison.runs) for name in ("max_stretch", "mean_stretch")]
-    ends = time_scale(max(run.end for run in comparison.runs))
     for run in comparison.runs:
         cells: list[Text | str] = []
         for value, bound, least in zip(
@@ -141,7 +191,7 @@ def comparison_table(comparison: Comparison, traffic: Traffic) -> Table:
                 Text(fixed(value), style=_BEST if value <= least * (1.0 + _SETTLED) else ""),
                 percent(max(0.0, value / bound - 1.0)),
             ]
-        table.add_row(Text(run.strategy), *cells, ends.show(run.end))
+        table.add_row(Text(run.strategy), *cells, significant(run.node_hours_lost))
     bounds = fixed(first.bound_max_stretch), "", fixed(first.bound_mean_stretch), "", ""
     table.add_row("no strategy is below", *bounds, style="dim")
     return table
@@ -216,7 +266,21 @@ def sweep_lines(sweep: Sweep, traffic: Traffic) -> list[str]:
         )
     else:
         lines.append(f"Even with the largest of these, somebody takes more than {percent(_LITTLE - 1.0)} longer.")
-    return lines
+    return [*lines, *_worse_points(sweep)]
+
+
+def _worse_points(sweep: Sweep) -> list[str]:
+    """Sizes with which somebody is worse off than without any buffer."""
+    none = {run.strategy: run.max_stretch for run in sweep.points[0].runs if sweep.points[0].capacity == 0.0}
+    worse: dict[str, list[str]] = {}
+    for point in sweep.points[1:]:
+        for run in point.runs:
+            if run.max_stretch > _NOBODY * none.get(run.strategy, math.inf):
+                worse.setdefault(run.strategy, []).append(_part(point.factor))
+    return [
+        f"With {strategy} the largest stretch is worse than without any buffer at {', '.join(parts)}."
+        for strategy, parts in worse.items()
+    ]
 
 
 def nearly_enough(sweep: Sweep) -> CapacityPoint | None:

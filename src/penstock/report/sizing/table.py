@@ -20,8 +20,10 @@ from penstock.report.parts.quantities import (
 )
 from penstock.report.parts.titled_table import titled_table
 from penstock.studies.sizing.replay import RULES
+from penstock.studies.sizing.result import HOLDS_FOR
 
 if TYPE_CHECKING:
+    from penstock.studies.buffers.needs import Need
     from penstock.studies.sizing import Burst, SizeCurve, Sizing, Violation
     from penstock.studies.sizing.traffic import Limits, Traffic
 
@@ -93,7 +95,56 @@ def sizing_lines(sizing: Sizing) -> list[str]:
     else:
         whole = shown(sizing, sizing.size)
         enough = f"With {whole} everybody ends as if nobody were in the way; with less, somebody does not"
-    return [f"{enough} ({how}).", *(burst_words(sizing, burst) for burst in sizing.proof.bursts[:1])]
+    bursts = [burst_words(sizing, burst) for burst in sizing.proof.bursts[:1]]
+    port = ["burst_buffer.bandwidth plays no part in sizing."] if math.isfinite(sizing.traffic.limits.port) else []
+    return [f"{enough} ({how}).", *_for_whom(sizing), *bursts, *port]
+
+
+def _for_whom(sizing: Sizing) -> list[str]:
+    """Which strategy the size is for, and when input may come."""
+    if sizing.partition == "isolated":
+        return []
+    early = " Input may be fetched at any time before it is read." if _fetched_early(sizing) else ""
+    return [
+        f"That holds for the planned schedule (--schedule writes it, `buffer --strategy {HOLDS_FOR}` follows it)."
+        f"{early}"
+    ]
+
+
+def _fetched_early(sizing: Sizing) -> bool:
+    return bool(sizing.traffic.reading.any()) and math.isinf(sizing.lead)
+
+
+def need_lines(sizing: Sizing, needs: list[Need] | None) -> list[str]:
+    """What strategies need that do not know the schedule; None: nobody has looked."""
+    if sizing.size <= 0.0 or sizing.partition == "isolated":
+        return []
+    if needs is None:
+        return ["What strategies without a schedule need, --strategies finds."]
+    lines = []
+    for need in needs:
+        if need.size is None:
+            lines.append(f"{need.strategy}: somebody takes more than 1 % longer even with room for all bytes.")
+            continue
+        more = f"{shown(sizing, need.size)} ({percent(need.size / sizing.size)} of that)"
+        doubt = "" if need.monotone else "; a larger one was worse meanwhile, so a smaller one may do, too"
+        lines.append(f"{need.strategy}: {more} until nobody takes more than 1 % longer{doubt}.")
+    return lines
+
+
+def impossible_lines(sizing: Sizing) -> list[str]:
+    """Why no size is enough, and what is possible instead."""
+    late = sizing.infeasible
+    if late is None:
+        raise ValueError("these lines are for a size that does not exist")
+    when = time_scale(max(map(abs, (*sizing.traffic.events[[0, -1]].tolist(), late.instant)))).show(late.instant)
+    ahead = "from its release on" if sizing.lead == 0.0 else f"from {duration(sizing.lead)} before its release on"
+    return [
+        f"No buffer is large enough: {late.application!r} cannot have all that it reads by {when}, if input is fetched "
+        f"{ahead} only.",
+        f"With the largest of buffers somebody still takes {fixed(late.stretch, 4)} times as long as without "
+        "contention. --lead forever sizes a buffer that is filled before jobs start.",
+    ]
 
 
 def explanation_lines(sizing: Sizing) -> list[str]:

@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from penstock.report.parts.quantities import fixed, percent
 from penstock.report.parts.theme import COLOURS, FAINT, INK, OTHERS, WAITING, WAITING_PALE, label, theme
-from penstock.report.targets.table import IDLE, SLOWDOWN, allotment_words, comparison_words
+from penstock.report.targets.table import IDLE, LOST, SLOWDOWN, allotment_words, comparison_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,19 +60,21 @@ def allotment_figure(allotment: Allotment) -> Figure:
 
 
 def comparison_figure_of_allotments(allotments: Sequence[Allotment]) -> Figure:
-    """A row per allocation, a dot per placement: mean I/O slowdown on the left, machine idle time on the right."""
+    """A row per allocation, a dot per placement: mean I/O slowdown, and idle time or, for whole lives, what is lost."""
     allocations = list(dict.fromkeys(each.allocation for each in allotments))
     placements = list(dict.fromkeys(each.placement for each in allotments))
     with theme():
         figure = Figure(figsize=(10.5, 1.9 + 0.5 * len(allocations)), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
-        for axes, measure in ((left, SLOWDOWN), (right, IDLE)):
+        in_time = allotments[0].until == "all"
+        for axes, measure in ((left, SLOWDOWN), (right, LOST if in_time else IDLE)):
             _draw_dots(axes, allotments, measure, allocations, placements)
         left.set_yticks(range(len(allocations)), [label(name) for name in allocations])
         left.set_ylim(len(allocations) - 0.5, -0.5)
         left.set_xlabel("mean I/O slowdown")
-        right.set_xlabel("machine idle time")
-        right.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=_decimals(np.ptp(right.get_xlim()))))
+        right.set_xlabel("node-hours lost" if in_time else "machine idle time")
+        if not in_time:
+            right.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=_decimals(np.ptp(right.get_xlim()))))
         right.tick_params(axis="y", length=0)
         figure.suptitle(label(comparison_words(allotments), 110), x=0.01, ha="left", fontsize=10, fontweight="bold")
         handles = [
@@ -184,7 +186,8 @@ def _draw_targets(axes: Axes, allotment: Allotment) -> None:
     axes.set_ylim(0, max(1.25, 1.08 * float(stress.max())))
     axes.yaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_locator(NullLocator())
-    axes.set_ylabel("stress of a target\n(1 is saturated)")
+    most = "highest stress" if allotment.until == "all" else "stress"
+    axes.set_ylabel(f"{most} of a target\n(1 is saturated)")
 
 
 def _draw_slowdowns(axes: Axes, allotment: Allotment) -> None:
@@ -274,7 +277,10 @@ def _explain(corner: Axes, allotment: Allotment) -> None:
 
 def _title(allotment: Allotment) -> str:
     outcome = f"load {fixed(allotment.load, 3)}, mean I/O slowdown {fixed(allotment.mean_io_slowdown, 2)}, "
-    return f"{label(allotment_words(allotment), 100)}\n{outcome}machine idle {percent(allotment.machine_idletime)}"
+    outcome += f"machine idle {percent(allotment.machine_idletime)}"
+    if allotment.until == "all":
+        outcome += f", {allotment.node_hours_lost:,.1f} node-hours lost"
+    return f"{label(allotment_words(allotment), 100)}\n{outcome}"
 
 
 def _draw_dots(

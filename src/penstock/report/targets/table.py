@@ -26,6 +26,7 @@ SLOWDOWN = Measure("mean_io_slowdown", "mean I/O slowdown", False)
 IDLE = Measure("machine_idletime", "idle", False)
 IMBALANCE = Measure("imbalance", "imbalance", False)
 LOAD = Measure("load", "load", False)
+LOST = Measure("node_hours_lost", "node-hours lost", False)
 
 
 def allotment_table(allotment: Allotment) -> Table:
@@ -35,7 +36,8 @@ def allotment_table(allotment: Allotment) -> Table:
     for heading in ("nodes", "targets"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("which", overflow="fold")
-    for heading in ("stress", "slow-\ndown", "ρ_io", "ρ_con"):
+    lives = ("start", "stretch") if _in_time(allotment) else ()
+    for heading in ("stress", "slow-\ndown", "ρ_io", "ρ_con", *lives):
         table.add_column(heading, justify="right", no_wrap=True)
     slowdowns = [each.io_slowdown for each in allotment.applications if each.io_slowdown is not None]
     for each in allotment.applications:
@@ -49,8 +51,18 @@ def allotment_table(allotment: Allotment) -> Table:
             Text(fixed(each.io_slowdown, 2), style=_WORST if slowest else ""),
             fixed(each.rho_io, 2),
             fixed(each.rho_con, 2),
+            *((duration(each.start), _stretch(each)) if lives else ()),
         )
     return table
+
+
+def _in_time(allotment: Allotment) -> bool:
+    """Whether it is about whole lives, not about the time until the first completion."""
+    return allotment.until == "all"
+
+
+def _stretch(each: Striped) -> str:
+    return "cut off" if each.cut else fixed(each.stretch, 2)
 
 
 def allotments_table(allotments: Sequence[Allotment]) -> Table:
@@ -59,9 +71,17 @@ def allotments_table(allotments: Sequence[Allotment]) -> Table:
     table = titled_table(comparison_words(allotments))
     table.add_column("allocation", no_wrap=True)
     table.add_column("placement", no_wrap=True)
-    for heading in ("load", "mean I/O\nslowdown", "machine\nidle", "imbalance"):
+    lost = (("node-hours\nlost", LOST, _hours),) if _in_time(allotments[0]) else ()
+    shown = (
+        ("load", LOAD, _plain),
+        ("mean I/O\nslowdown", SLOWDOWN, _plain),
+        *lost,
+        ("machine\nidle", IDLE, percent),
+        ("imbalance", IMBALANCE, _plain),
+    )
+    for heading, _, _ in shown:
         table.add_column(heading, justify="right", no_wrap=True)
-    columns = ((LOAD, _plain), (SLOWDOWN, _plain), (IDLE, percent), (IMBALANCE, _plain))
+    columns = [(measure, show) for _, measure, show in shown]
     chosen = {measure: winners(rows, measure) for measure, _ in columns}
     for i, each in enumerate(allotments):
         values = (
@@ -76,27 +96,49 @@ def allotment_lines(allotment: Allotment) -> list[str]:
     return [
         _load_line(allotment),
         *_slowdown_lines(allotment),
+        *_lost_lines(allotment),
         _idle_line(allotment),
         *_target_lines(allotment),
     ]
 
 
+def _lost_lines(allotment: Allotment) -> list[str]:
+    """What jobs that come and go have lost, who most, and who did not get to its end."""
+    if not _in_time(allotment) or allotment.lost_share is None:
+        return []
+    yields = {each.name: each.yield_ for each in allotment.applications}
+    lost = f"{allotment.node_hours_lost:,.1f} of {allotment.node_hours_used:,.1f} node-hours"
+    line = (
+        f"Lost to I/O that took longer than alone: {lost} ({percent(allotment.lost_share)}); {allotment.worst} fared "
+        f"worst, with a yield of {fixed(yields[allotment.worst or ''], 3)}."
+    )
+    return [line, *_unfinished_lines(allotment)]
+
+
+def _unfinished_lines(allotment: Allotment) -> list[str]:
+    cut = [each.name for each in allotment.applications if each.cut]
+    late = allotment.unfinished - len(cut)
+    lines = [f"Cut off by their walltime, all their time lost: {listed(cut)}."] if cut else []
+    return [*lines, f"Not finished at the end of the window: {_many(late, 'application')}."] if late else lines
+
+
 def _idle_line(allotment: Allotment) -> str:
     if allotment.machine_idletime < 0.0:
-        return "The applications compute on more nodes than platform.nodes says, so idle time means nothing here."
-    return (
-        f"{percent(allotment.machine_idletime)} of the machine's node time until the first application ended "
-        f"({duration(allotment.interval)}) was not spent computing."
-    )
+        return "The applications compute on more nodes than the machine has, so idle time means nothing here."
+    when = f"in {duration(allotment.interval)}" if _in_time(allotment) else "until the first application ended"
+    length = "" if _in_time(allotment) else f" ({duration(allotment.interval)})"
+    return f"{percent(allotment.machine_idletime)} of the machine's node time {when}{length} was not spent computing."
 
 
 def allotments_lines(allotments: Sequence[Allotment]) -> list[str]:
     """Which pair was best at what, and what the choice costs."""
     rows: Sequence[Any] = allotments
+    lost = (("Fewest node-hours lost", LOST, _hours),) if _in_time(allotments[0]) else ()
     lines = [
         line
         for words, measure, show in (
             ("Lowest mean I/O slowdown", SLOWDOWN, _plain),
+            *lost,
             ("Least machine idle time", IDLE, percent),
             ("Most even targets", IMBALANCE, _plain),
         )
@@ -189,13 +231,15 @@ def _load_line(allotment: Allotment) -> str:
     )
     least = f"{allotment.least_load:.3f} with the number of targets that loads them least"
     same = allotment.load <= allotment.least_load + 5e-4
-    return f"Load of the targets {allotment.load:.3f} ({meaning}), {'the least possible' if same else least}."
+    most = "Highest load" if _in_time(allotment) else "Load"
+    return f"{most} of the targets {allotment.load:.3f} ({meaning}), {'the least possible' if same else least}."
 
 
 def _slowdown_lines(allotment: Allotment) -> list[str]:
     moved = moving(allotment)
     still = len(allotment.applications) - len(moved)
-    silent = f"{_many(still, 'application')} moved nothing before the first one ended, and {_has(still)} no slowdown."
+    when = "moved nothing" if _in_time(allotment) else "moved nothing before the first one ended"
+    silent = f"{_many(still, 'application')} {when}, and {_has(still)} no slowdown."
     if not moved or allotment.mean_io_slowdown is None:
         return [silent]
     alone = sum(each.rho_io for each in moved) / len(moved)
@@ -209,13 +253,16 @@ def _slowdown_lines(allotment: Allotment) -> list[str]:
 def _target_lines(allotment: Allotment) -> list[str]:
     serving = [target for target in allotment.targets if target.in_service]
     most, least = (choose(serving, key=lambda target: target.stress) for choose in (max, min))
+    when = ", each when it is most" if _in_time(allotment) else ""
     if allotment.imbalance < 5e-4:
-        lines = [f"All targets are loaded alike, with a stress of {most.stress:.2f}."]
+        lines = [f"All targets are loaded alike, with a stress of {most.stress:.2f}{when}."]
     else:
-        lines = [f"Stress of a target from {least.stress:.2f} ({least.name}) to {most.stress:.2f} ({most.name})."]
+        spread = f"from {least.stress:.2f} ({least.name}) to {most.stress:.2f} ({most.name})"
+        lines = [f"Stress of a target {spread}{when}."]
     over = [target.name for target in serving if target.stress > _SATURATED]
     if over:
-        lines.append(f"Overloaded, with more I/O than they have time for: {listed(over)}.")
+        often = " at times" if _in_time(allotment) else ""
+        lines.append(f"Overloaded{often}, with more I/O than they have time for: {listed(over)}.")
     out = [target.name for target in allotment.targets if not target.in_service]
     if out:
         lines.append(f"Out of service: {listed(out)}.")
@@ -265,6 +312,10 @@ def _told(allotment: Allotment) -> str:
 
 def _plain(value: float | None) -> str:
     return fixed(value, 3)
+
+
+def _hours(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.1f}"
 
 
 def _many(count: int, what: str) -> str:

@@ -25,56 +25,14 @@ from penstock.engine.tier.arrays import COMPUTING, WRITING
 from penstock.kernels.arrays import Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 from penstock.model import Scenario
-from penstock.studies.buffers.script import script_of
+from penstock.studies.buffers.script import no_buffer, script_of
+from penstock.studies.sizing.excess import first_excess, scratch_of
 from penstock.studies.sizing.traffic import Traffic
 
 _F = types.float64[::1]
 _I = types.int64[::1]
 
 _CLOSE = 1e-9
-
-
-@kernel(types.float64(_I, _F, _F, _F, types.float64, _F, _F))
-def _most_excess(
-    place: Ints, starts: Floats, volume: Floats, deadline: Floats, limit: float, top: Floats, add: Floats
-) -> float:
-    """The most that operations exceed what flows between two instants; they come by rising deadline.
-
-    A tree over the starts in rising order; a leaf holds limit·start and the volume of what starts no earlier.
-    """
-    leaves = top.size >> 1
-    for node in range(top.size):
-        add[node] = 0.0
-        top[node] = -np.inf
-    worst = -np.inf
-    for operation in range(place.size):
-        # Only instants at which one of those considered so far starts matter.
-        leaf = leaves + place[operation]
-        top[leaf] = max(top[leaf], limit * starts[place[operation]] + add[leaf])
-        # Everyone who starts no later than this operation counts it.
-        low, high = leaves, leaf + 1
-        left, right = low, high - 1
-        while low < high:
-            if low & 1:
-                top[low] += volume[operation]
-                add[low] += volume[operation]
-                low += 1
-            if high & 1:
-                high -= 1
-                top[high] += volume[operation]
-                add[high] += volume[operation]
-            low >>= 1
-            high >>= 1
-        node = left >> 1
-        while node >= 1:
-            top[node] = max(top[2 * node], top[2 * node + 1]) + add[node]
-            node >>= 1
-        node = right >> 1
-        while node >= 1:
-            top[node] = max(top[2 * node], top[2 * node + 1]) + add[node]
-            node >>= 1
-        worst = max(worst, top[1] - limit * deadline[operation])
-    return worst
 
 
 class StretchBounds(NamedTuple):
@@ -103,11 +61,12 @@ def _passing(amount: float, cap: float, limit: float, slack: float) -> float:
     return max(amount / cap, (amount - slack) / limit)
 
 
-@kernel(types.float64(_I, _F, types.float64, types.float64, types.float64, types.float64, types.float64, types.float64))
+@kernel(types.float64(_I, _F, *[types.float64] * 7))
 def _alone(
     kind: Ints,
     amount: Floats,
     begin: float,
+    lead: float,
     read_cap: float,
     write_cap: float,
     read_limit: float,
@@ -116,10 +75,11 @@ def _alone(
 ) -> float:
     """When an application ends at the earliest: for each direction it has a file system and a buffer to itself.
 
-    Output drains, and input is fetched, as fast as ever possible, input also before the begin.
+    Output drains, and input is fetched, as fast as ever possible, input also a lead before the begin.
     """
     now, output = begin, 0.0
-    fetched = min(capacity, begin * read_limit) if begin > 0.0 else 0.0
+    ahead = min(begin, lead)
+    fetched = min(capacity, ahead * read_limit) if ahead > 0.0 else 0.0
     for phase in range(kind.size):
         if kind[phase] == COMPUTING:
             seconds = amount[phase]
@@ -137,12 +97,13 @@ def _alone(
 
 def alone_stretch(scenario: Scenario, traffic: Traffic, capacity: float) -> Floats:
     """No application can be stretched less: each alone, with a buffer and a file system for each direction."""
-    script = script_of(scenario, np.zeros(len(traffic.names)), 0.0)
+    script = script_of(scenario, no_buffer(scenario))
     completion = np.empty(script.release.size)
     for k in range(completion.size):
         own = slice(script.first[k], script.first[k + 1])
         caps, limits = (script.read_cap[k], script.write_cap[k]), (traffic.limits.read, traffic.limits.write)
-        completion[k] = _alone(script.kind[own], script.amount[own], script.release[k], *caps, *limits, capacity)
+        times = script.release[k], traffic.lead
+        completion[k] = _alone(script.kind[own], script.amount[own], *times, *caps, *limits, capacity)
     return stretch_of(completion, traffic)
 
 
@@ -171,15 +132,14 @@ class _Check:
         self.ranked = self.start[order]
         self.place = np.empty_like(order)
         self.place[order] = np.arange(order.size)
-        size = 1 << max(1, (self.start.size - 1).bit_length())
-        self.scratch = np.empty(2 * size), np.empty(2 * size)
+        self.scratch = scratch_of(self.start.size)
 
     def possible(self, stretch: float) -> bool:
         deadline = self.release + stretch * self.alone - self.after
         order = np.argsort(deadline, kind="stable")
         columns = self.place[order], self.ranked, self.volume[order], deadline[order]
-        excess = _most_excess(*columns, self.limit, *self.scratch)
-        return bool(excess <= self.held + 1e-12 * float(self.limit * self.ranked[-1] + self.held))
+        slack = 1e-12 * float(self.limit * self.ranked[-1] + self.held)
+        return first_excess(*columns, self.limit, self.held + slack, *self.scratch) < 0
 
     def least(self) -> float:
         """The smallest stretch that is possible."""

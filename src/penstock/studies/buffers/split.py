@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,16 +10,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from penstock.errors import InvalidOption, InvalidScenario
-from penstock.kernels.arrays import Floats
+from penstock.errors import InvalidOption
 from penstock.model import Scenario
+from penstock.studies.buffers.script import Division
 from penstock.studies.sizing import Sizing, size_buffer
+from penstock.studies.sizing.lead import Infeasible, infeasible, lead_of
 from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.sizes import PARTITIONS, Progress, sized
 from penstock.studies.sizing.traffic import Traffic
 
 T = TypeVar("T")
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Split:
     scenario: Scenario
     sizing: Sizing
     common: float  # the part of the capacity that anybody may use
+    lead: float = math.inf  # how long before its release the input of an application may be fetched
+    infeasible: Infeasible | None = None  # with that lead no size is enough: the parts are those of any lead
     kept: dict[float, Any] = field(default_factory=dict, repr=False, compare=False)  # by capacity, for every strategy
 
     def once(self, capacity: float, make: Callable[[], T]) -> T:
@@ -50,41 +53,57 @@ class Split:
     @cached_property
     def traffic(self) -> Traffic:
         """The demand of all applications."""
-        return self.sizing.traffic if self.partition != "isolated" else Traffic(self.scenario)
+        if self.partition != "isolated" and self.infeasible is None:
+            return self.sizing.traffic
+        return Traffic(self.scenario, self.lead)
 
     @cached_property
     def schedule(self) -> BufferSchedule:
         """How the smallest buffer works; where everybody was looked at alone, that of the static one."""
-        return self.sizing.schedule if self.partition != "isolated" else sized(self.traffic, "static").schedule
+        if self.partition != "isolated":
+            return self.sizing.schedule
+        lead = self.lead if infeasible(self.traffic) is None else math.inf
+        return sized(Traffic(self.scenario, lead), "static").schedule
 
     @property
     def parts(self) -> Mapping[str, float]:
         """What each application has for itself, as a part of the capacity; what the scenario says counts more.
 
-        Static parts of applications that follow each other may add up to more than 1.
+        They may add up to more than 1: what there is no room for at its entry, an application gets later, if ever.
         """
         buffer = self.scenario.platform.burst_buffer
         if buffer is not None and buffer.shares:
             return {name: (1.0 - self.common) * buffer.shares.get(name, 0.0) for name in self.traffic.names}
         shares = self.sizing.shares or {}
         whole = sum(shares.values()) if self.partition == "isolated" else self.size
-        if whole <= 0.0:  # nobody needs anything: alike
-            return dict.fromkeys(self.traffic.names, (1.0 - self.common) / len(self.traffic.names))
+        if whole <= 0.0:  # nobody needs anything
+            return dict.fromkeys(self.traffic.names, 0.0)
         return {name: (1.0 - self.common) * shares.get(name, 0.0) / whole for name in self.traffic.names}
 
-    def space(self, capacity: float) -> Floats:
-        """What each has of so many bytes."""
-        return capacity * np.array([self.parts[name] for name in self.traffic.names])
+    def division(self, capacity: float, waits: bool = False) -> Division:
+        """Who has what of so many bytes."""
+        parts = self.parts
+        whole = capacity * np.array([parts[name] for name in self.traffic.names])
+        return Division(whole, (1.0 - self.common) * capacity, self.common * capacity, self.lead, waits)
 
 
 def split(
-    scenario: Scenario, partition: str = "static", common: float | None = None, *, progress: Progress | None = None
+    scenario: Scenario,
+    partition: str = "static",
+    common: float | None = None,
+    *,
+    lead: float | None = None,
+    progress: Progress | None = None,
 ) -> Split:
     """Divide a buffer by the smallest one of a partition; `common` of it is for everybody."""
     check_division(partition, common)
-    _check_shares(scenario)
+    lead = lead_of(scenario, lead)
+    sizing = size_buffer(scenario, partition, lead=lead, progress=progress)
+    late = sizing.infeasible
+    if late is not None:
+        sizing = size_buffer(scenario, partition, lead=math.inf, progress=progress)
     all_of_it = 1.0 if partition == "dynamic" else 0.0
-    return Split(scenario, size_buffer(scenario, partition, progress=progress), all_of_it if common is None else common)
+    return Split(scenario, sizing, all_of_it if common is None else common, lead, late)
 
 
 def check_division(partition: str, common: float | None) -> None:
@@ -95,20 +114,3 @@ def check_division(partition: str, common: float | None) -> None:
         raise InvalidOption(f"common is {common:g}; accepted is a part of the buffer, from 0 to 1")
     if partition == "dynamic" and common not in (None, 1.0):
         raise InvalidOption(f"common is {common:g}; with partition dynamic all of the buffer is common: leave it out")
-
-
-def _check_shares(scenario: Scenario) -> None:
-    """Refuse shares of the scenario's own that do not fit together; those that follow each other may."""
-    buffer = scenario.platform.burst_buffer
-    if buffer is None or not buffer.shares:
-        return
-    traffic = Traffic(scenario)
-    share = np.array([buffer.shares.get(name, 0.0) for name in traffic.names])
-    for begin in traffic.begin:
-        together = (traffic.begin <= begin) & (begin < traffic.end)
-        if share[together].sum() > 1.0 + _ROUNDING:
-            names = ", ".join(repr(name) for name, runs in zip(traffic.names, together, strict=True) if runs)
-            raise InvalidScenario(
-                f"platform.burst_buffer.shares add up to {share[together].sum():g} for {names}, which run together; "
-                "shares are parts of the capacity, at most 1 in all"
-            )

@@ -31,6 +31,7 @@ class Outcome:
     strategy: str
     max_stretch: float
     mean_stretch: float
+    node_hours_lost: float
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def sweep_buffer(
     *,
     partition: str = "static",
     common: float | None = None,
+    admit: str = "now",
     split: Split | None = None,
     factors: Iterable[float] = FACTORS,
     progress: Progress | None = None,
@@ -105,8 +107,8 @@ def sweep_buffer(
             if progress:
                 done = (place + rank / len(chosen)) / len(times)
                 progress(f"{_name(strategy)}, {factor:g} × S_opt", done)
-            runs.append(_run(scenario, factor * shared.size, shared, strategy))
-        outcomes = tuple(Outcome(run.strategy, run.max_stretch, run.mean_stretch) for run in runs)
+            runs.append(_run(scenario, factor * shared.size, shared, strategy, admit))
+        outcomes = tuple(Outcome(run.strategy, run.max_stretch, run.mean_stretch, run.node_hours_lost) for run in runs)
         bounds = runs[0].bound_max_stretch, runs[0].bound_mean_stretch
         points.append(CapacityPoint(runs[0].capacity, factor, *bounds, outcomes))
     return Sweep(shared.partition, shared.common, shared.size, tuple(points))
@@ -119,6 +121,7 @@ def compare_buffers(
     *,
     partition: str = "static",
     common: float | None = None,
+    admit: str = "now",
     split: Split | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -128,7 +131,7 @@ def compare_buffers(
     for place, strategy in enumerate(chosen):
         if progress:
             progress(_name(strategy), place / len(chosen))
-        runs.append(_run(scenario, capacity, shared, strategy))
+        runs.append(_run(scenario, capacity, shared, strategy, admit))
     return Comparison(shared.size, tuple(sorted(runs, key=lambda run: (run.max_stretch, run.mean_stretch))))
 
 
@@ -147,5 +150,5 @@ def _name(strategy: Strategy | Sharing) -> str:
     return strategy.label if isinstance(strategy, Sharing) else strategy.name
 
 
-def _run(scenario: Scenario, capacity: float, shared: Split, strategy: Strategy | Sharing) -> Buffered:
-    return buffer(scenario, capacity, partition=shared.partition, common=shared.common, strategy=strategy, split=shared)
+def _run(scenario: Scenario, capacity: float, shared: Split, strategy: Strategy | Sharing, admit: str) -> Buffered:
+    return buffer(scenario, capacity, strategy=strategy, admit=admit, split=shared)

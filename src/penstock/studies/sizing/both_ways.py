@@ -7,6 +7,7 @@ sweep says in all; where that is nothing, there are no columns.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +79,9 @@ class LinearProgram:
 
     def __init__(self, traffic: Traffic, together: bool) -> None:
         self.traffic, self.together = traffic, together
-        self.owners = 1 if together else len(traffic.names)
+        # Who may fetch only from its entry on counts for itself.
+        self.aggregated = together and math.isinf(traffic.lead)
+        self.owners = 1 if self.aggregated else len(traffic.names)
         self.amount = self._amounts()
         self.column, held = self._columns()
         self.share = np.full(self.owners, _NONE) if together else np.arange(held, held + self.owners)
@@ -92,7 +95,7 @@ class LinearProgram:
         """Owners × directions × intervals: what is moved at full cap."""
         pieces = self.traffic.pieces()
         amount = np.zeros((self.owners, 2, self.traffic.count))
-        owner = np.zeros_like(pieces.owner) if self.together else pieces.owner
+        owner = np.zeros_like(pieces.owner) if self.aggregated else pieces.owner
         np.add.at(amount, (owner, pieces.reading.astype(np.int64), pieces.interval), pieces.amount)
         return amount
 
@@ -105,12 +108,17 @@ class LinearProgram:
             least = swept(*demand, traffic.seconds, traffic.limits.write, traffic.limits.read)
             held = np.array([least.backlog > 0.0, least.prefetched > 0.0])
         held[WRITES, 0] = held[READS, -1] = False
-        # Nobody holds output before the first byte that it writes, nor input after the last that it reads.
-        moved = np.cumsum(self.amount, axis=2)
+        # Nobody holds output but what it has written since nothing was held at all, nor input but what it reads until
+        # then; whoever has no part in a busy period has no columns there.
+        moved = np.concatenate([np.zeros((self.owners, 2, 1)), np.cumsum(self.amount, axis=2)], axis=2)
+        event = np.arange(traffic.events.size)
+        since = np.maximum.accumulate(np.where(held[WRITES], 0, event))
+        until = np.minimum.accumulate(np.where(held[READS], event[-1], event)[::-1])[::-1]
         there = np.broadcast_to(held, (self.owners, *held.shape)).copy()
-        there[:, WRITES, 1:] &= moved[:, WRITES] > 0.0
-        there[:, READS, 1:] &= moved[:, READS] < moved[:, READS, -1:] * (1.0 - 1e-15)
-        there[:, READS, 0] &= moved[:, READS, -1] > 0.0
+        there[:, WRITES] &= moved[:, WRITES] > moved[:, WRITES, since]
+        there[:, READS] &= moved[:, READS, until] * (1.0 - 1e-15) > moved[:, READS]
+        if not self.aggregated:
+            there[:, READS] &= np.arange(traffic.events.size) > traffic.entry[:, None]
         column = np.full(there.shape, _NONE)
         column[there] = np.arange(np.count_nonzero(there))
         return column, int(np.count_nonzero(there))

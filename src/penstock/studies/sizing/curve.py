@@ -2,7 +2,7 @@
 
 The first is exact, point by point. The second is NP-hard (P5 §4, theorem 2), so it has two curves: a *bound*, below
 which no schedule gets, and what a *heuristic* reaches, which slows the I/O of each application down evenly until it
-ends as late as it may.
+ends as late as it may. Input may be fetched at any time in both.
 
 The bound: an application that may end d seconds after C_min has, at any time t, written no more than at full speed from
 its release, E(t), and no less than at full speed d seconds later, E(t - d). So of what applications must have written
@@ -104,7 +104,8 @@ def size_curve(
 
     across = []
     for done, factor in enumerate(FACTORS):
-        limits = Limits(*(factor * limit for limit in traffic.limits))
+        read, write, joint, port = traffic.limits
+        limits = Limits(factor * read, factor * write, factor * joint, port)
         size = size_of(traffic.behind(limits), f"bandwidth × {factor:g}", done)
         across.append(BandwidthPoint(factor, factor * whole, size, prices.cost(size, factor * whole)))
     along: list[StretchPoint] = []

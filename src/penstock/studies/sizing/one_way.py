@@ -43,14 +43,17 @@ class Way(NamedTuple):
     begin: Ints  # m: its release, an event
     end: Ints  # m: its completion, an event
     room: Floats  # L: what can be drained in an interval
+    gone_by: Ints  # m: the event by which nothing is left of it, whatever it may keep; NEVER: none
 
     def written_at(self, event: int) -> Floats:
         """m: what each has written up to an event."""
+        # Points lie application after application, in time: one search finds the last one of each.
+        span = self.room.size + 2
+        key = np.repeat(np.arange(self.total.size), np.diff(self.first)) * span + self.event
+        place = np.searchsorted(key, np.arange(self.total.size) * span + event, side="right")
         amount = np.zeros(self.total.size)
-        for k, (begin, end) in enumerate(zip(self.first[:-1], self.first[1:], strict=True)):
-            place = int(np.searchsorted(self.event[begin:end], event, side="right"))
-            if place:
-                amount[k] = self.written[begin + place - 1]
+        there = place > self.first[:-1]
+        amount[there] = self.written[place[there] - 1]
         return amount
 
 
@@ -63,12 +66,15 @@ def way_of(traffic: Traffic, reading: bool) -> Way:
     start, stop, owner = traffic.start[own], traffic.stop[own], traffic.owner[own]
     volume, begin, end, events = traffic.volume[own], traffic.begin, traffic.end, traffic.events
     limit = traffic.limits.read if reading else traffic.limits.write
+    gone_by = np.full(begin.size, NEVER)
     if reading:
         last = traffic.count
         order = np.lexsort([-start, owner])
         start, stop, owner, volume = last - stop[order], last - start[order], owner[order], volume[order]
         begin, end, events = last - end, last - begin, -events[::-1]
-    return _points(start, stop, owner, volume, begin, end, events, limit)
+        # Nothing is fetched before the entry.
+        gone_by = np.where(traffic.entry >= 0, last - traffic.entry, NEVER)
+    return _points(start, stop, owner, volume, begin, end, events, limit)._replace(gone_by=gone_by)
 
 
 def _points(
@@ -86,7 +92,7 @@ def _points(
     part = (events[event] - events[start[operation]]) / (events[stop] - events[start])[operation]
     written = before[operation] + volume[operation] * part
     first = np.concatenate([[0], np.cumsum(np.bincount(owner[operation], minlength=m))])
-    return Way(first, event, written, total, begin, end, limit * np.diff(events))
+    return Way(first, event, written, total, begin, end, limit * np.diff(events), np.full(m, NEVER))
 
 
 class Cut(NamedTuple):
@@ -162,6 +168,8 @@ def _share_what_is_left(way: Way, checks: Ints, left: Floats, gone: Floats, plac
     for check in range(checks.size):
         need = -left[check]
         for k in range(m):
+            if way.gone_by[k] <= checks[check]:
+                gone[k] = way.total[k]
             if way.end[k] <= checks[check]:
                 need += way.total[k] - gone[k]
         while need > 0.0:
@@ -197,11 +205,11 @@ def _look_ahead(way: Way, shares: Floats, duties: Duties, drain: Drain, k: int, 
         return
     while drain.duty[k] < duties.size[k] and duties.amount[k, drain.duty[k]] <= done:
         drain.duty[k] += 1
-    if drain.duty[k] < duties.size[k]:
+    if drain.duty[k] < duties.size[k] and duties.event[k, drain.duty[k]] < way.gone_by[k]:
         drain.deadline[k] = duties.event[k, drain.duty[k]]
         drain.wanted[k] = duties.amount[k, drain.duty[k]]
     else:
-        drain.deadline[k] = NEVER
+        drain.deadline[k] = way.gone_by[k] if done < way.total[k] else NEVER
         drain.wanted[k] = way.total[k]
 
 
@@ -300,17 +308,20 @@ def drained(way: Way, shares: Floats, size: float, *, records: int = 0) -> Drain
 
 def slack_of(way: Way, size: float) -> float:
     """Amounts that differ by less differ by rounding only."""
-    return 1e-11 * size + 8.0 * float(np.finfo(np.float64).eps * way.total.max(initial=0.0))
+    return 1e-11 * min(size, float(way.total.sum())) + 8.0 * float(
+        np.finfo(np.float64).eps * way.total.max(initial=0.0)
+    )
 
 
-_MOST_CUTS = 20  # at a time: the worst ones settle most of the others, too
+_MOST_CUTS = 20  # at a time, or one for each application: the worst ones settle most of the others, too
 
 
 def violated(way: Way, shares: Floats, size: float) -> list[Cut]:
     """The worst of the cuts that these shares do not keep; none if the shares are enough."""
     found = drained(way, shares, size)
     cuts = []
-    for until in found.missed[np.argsort(-found.lacking, kind="stable")[:_MOST_CUTS]]:
+    most = max(_MOST_CUTS, shares.size)
+    for until in found.missed[np.argsort(-found.lacking, kind="stable")[:most]]:
         since = int(until)
         while since > 0 and found.latest[since - 1] <= until:
             since -= 1
@@ -330,7 +341,9 @@ def strongest_cut(way: Way, shares: Floats, size: float, since: int, until: int)
     checks = checks[(checks > since) & (checks <= until)]
     left = room_left(way, checks, shares, size)
     # What those that have ended by a check would add; 0 stands for no check.
-    ended = np.array([0.0, *(float((appeared - own)[way.end <= check].sum()) for check in checks)])
+    by_end = np.argsort(way.end, kind="stable")
+    gained = np.concatenate([[0.0], np.cumsum((appeared - own)[by_end])])
+    ended = np.concatenate([[0.0], gained[np.searchsorted(way.end[by_end], checks, side="right")]])
     chosen_before = np.full(checks.size + 1, -1)
     # The most that can be added with check c as the last; each takes those that ended since the one chosen before it.
     value = np.zeros(checks.size + 1)

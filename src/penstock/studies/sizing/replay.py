@@ -29,6 +29,7 @@ class Violation(NamedTuple):
 
 RULES = {
     "negative": "moves less than nothing",
+    "rate": "states a rate that is not its bytes over its time",
     "sent": "sends more to the file system than it has written",
     "late": "reads what has not been fetched yet",
     "fetched": "fetches more than it ever reads",
@@ -81,6 +82,7 @@ def verify(
         own = schedule.application == index
         # Whoever moves little is not excused by those who move much, but for what a solver leaves.
         slack = max(KEPT_WITHIN * float(traffic.volume[traffic.owner == index].max(initial=0.0)), _SOLVERS * size)
+        expect("rate", name, _misstated(schedule)[own], np.maximum(schedule.start[own], times[0]), slack)
         expect("negative", name, -schedule.amount[own], np.maximum(schedule.start[own], times[0]), slack)
         sent = float(schedule.amount[own & ~schedule.reading].sum())
         # What leaves after the last time counts as well.
@@ -102,6 +104,17 @@ def verify(
         expect(rule, None, moved - limit * seconds, times[:-1])
     expect("size", None, held_at.max(axis=0, initial=0.0) - size, times[:-1])
     return sorted(found, key=lambda violation: violation.time)
+
+
+def _misstated(schedule: BufferSchedule) -> Floats:
+    """By how many bytes each row's stated rate is off; a row that is open has none."""
+    if schedule.stated is None:
+        return np.zeros(schedule.amount.size)
+    seconds = schedule.end - schedule.start
+    known = np.isfinite(schedule.stated)
+    off = np.abs(np.where(known, schedule.stated, 0.0) * np.where(np.isfinite(seconds), seconds, 0.0) - schedule.amount)
+    found: Floats = np.where(known, off, 0.0)
+    return found
 
 
 def _replayed(schedule: BufferSchedule, traffic: Traffic, times: Floats) -> Iterator[_Totals]:

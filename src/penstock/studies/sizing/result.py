@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from penstock.studies.sizing.lead import FOREVER, Infeasible
 from penstock.studies.sizing.replay import usage_of
 from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.traffic import Traffic
 
 _ROUNDING = 1e-9
+HOLDS_FOR = "planned"  # the strategy that follows the schedule for which the size is enough
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Sizing:
     """The smallest buffer under a partition (P5 §6)."""
 
     partition: str
-    size: float  # bytes
+    size: float  # bytes; NaN: no size is enough, `infeasible` says why
     shares: dict[str, float] | None  # S_k, or what each needs alone; None where nobody has a share of his own
     method: str
     seconds: float
@@ -50,6 +53,12 @@ class Sizing:
     proof: Proof
     traffic: Traffic = field(repr=False, compare=False)  # that the schedule serves; isolated: of whom needs most
     draw_up: Callable[[], BufferSchedule] = field(repr=False, compare=False)
+    infeasible: Infeasible | None = None
+
+    @property
+    def lead(self) -> float:
+        """How long before its release the input of an application may be fetched."""
+        return self.traffic.lead
 
     @cached_property
     def schedule(self) -> BufferSchedule:
@@ -69,15 +78,18 @@ class Sizing:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        limits = self.traffic.limits._asdict()
+        limits, possible = self.traffic.limits._asdict(), self.infeasible is None
         return {
             "partition": self.partition,
-            "size": self.size,
+            "size": self.size if possible else None,
             "shares": self.shares,
             "method": self.method,
             "seconds": self.seconds,
             "events": self.events,
             "limits": {name: limit if limit < float("inf") else None for name, limit in limits.items()},
-            "peaks": self.peaks,
-            "proof": asdict(self.proof),
+            "lead": self.lead if math.isfinite(self.lead) else FOREVER,
+            "infeasible": None if self.infeasible is None else self.infeasible._asdict(),
+            "holds_for": HOLDS_FOR if possible else None,
+            "peaks": self.peaks if possible else None,
+            "proof": asdict(self.proof) if possible else None,
         }

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.kernels.arrays import Floats, Ints
 from penstock.studies.sizing.both_ways import READS, WRITES, LinearProgram, SolvedProgram
-from penstock.studies.sizing.one_way import Way, drained
+from penstock.studies.sizing.one_way import Way, drained, way_of
 from penstock.studies.sizing.static import Partition
 from penstock.studies.sizing.traffic import Traffic
 
@@ -31,6 +31,7 @@ class BufferSchedule:
     start: Floats
     end: Floats
     amount: Floats  # bytes
+    stated: Floats | None = None  # the rates that a file states; NaN: none
 
     @property
     def rate(self) -> Floats:
@@ -102,7 +103,7 @@ def of_program(program: LinearProgram, held: SolvedProgram) -> BufferSchedule:
     traffic = program.traffic
     dust = _DUST * held.size
     output, fetched = (np.where(amount > dust, amount, 0.0) for amount in (held.output, held.input))
-    if program.together:
+    if program.aggregated:
         writes, reads = oldest_first(traffic, False, output[0]), oldest_first(traffic, True, fetched[0])
     else:
         writes = _each(program.amount[:, WRITES], output, False)
@@ -121,19 +122,31 @@ def _each(amount: Floats, held: Floats, reading: bool) -> Flow:
     return Flow(application, place - 1, steps[application, place])
 
 
+def latest_first(traffic: Traffic) -> Flow:
+    """Who fetches what, if all is fetched as late as possible and nothing before its application enters."""
+    way = way_of(traffic, True)
+    flow = _by_deadline(traffic, way, way.total, np.inf)
+    return flow._replace(interval=traffic.count - 1 - flow.interval)
+
+
 def of_partition(traffic: Traffic, reading: bool, way: Way, found: Partition) -> BufferSchedule:
     """By earliest deadline in the direction that needs the buffer; the other one passes through."""
-    records = 2 * (way.event.size + traffic.count) + 1
-    while (done := drained(way, found.shares, found.size, records=records)).amount.size == records:
-        records *= 2
-    left = way.total - np.bincount(done.application, done.amount, way.total.size)
-    late = np.flatnonzero(left > 1e-13 * way.total)
-    flow = _gathered(
-        np.concatenate([done.application, late]),
-        np.concatenate([done.interval, np.full(late.size, traffic.count)]),
-        np.concatenate([done.amount, left[late]]),
-    )
+    flow = _by_deadline(traffic, way, found.shares, found.size)
     other = oldest_first(traffic, not reading, np.zeros(traffic.events.size))
     if reading:
         return schedule_of(traffic, other, flow._replace(interval=traffic.count - 1 - flow.interval))
     return schedule_of(traffic, flow, other)
+
+
+def _by_deadline(traffic: Traffic, way: Way, shares: Floats, size: float) -> Flow:
+    """Who drains what in which interval; what nobody asks for by any time goes after the last event."""
+    records = 2 * (way.event.size + traffic.count) + 1
+    while (done := drained(way, shares, size, records=records)).amount.size == records:
+        records *= 2
+    left = way.total - np.bincount(done.application, done.amount, way.total.size)
+    late = np.flatnonzero(left > 1e-13 * way.total)
+    return _gathered(
+        np.concatenate([done.application, late]),
+        np.concatenate([done.interval, np.full(late.size, traffic.count)]),
+        np.concatenate([done.amount, left[late]]),
+    )

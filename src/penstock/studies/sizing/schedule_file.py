@@ -66,6 +66,7 @@ def load_schedule(path: str | Path, names: Sequence[str]) -> BufferSchedule:
         start,
         end,
         _numbers(columns, "bytes", file, None),
+        _numbers(columns, "rate", file, math.nan) if "rate" in columns else None,
     )
 
 
@@ -84,7 +85,7 @@ def _numbers(columns: dict[str, Sequence[Any]], name: str, file: Path, empty: fl
     """A column of finite numbers; an empty cell stands for `empty`, if there may be any."""
     found = np.empty(len(columns[name]))
     for row, cell in enumerate(columns[name]):
-        if empty is not None and cell in (None, ""):
+        if empty is not None and (cell in (None, "") or cell != cell):  # noqa: PLR0124 - NaN is an empty cell, too
             found[row] = empty
             continue
         try:

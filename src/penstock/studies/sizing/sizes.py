@@ -16,10 +16,11 @@ from penstock.model import Scenario
 from penstock.studies.sizing import explain, schedule
 from penstock.studies.sizing.both_ways import LinearProgram
 from penstock.studies.sizing.fairest import most_even
-from penstock.studies.sizing.one_way import way_of
+from penstock.studies.sizing.lead import Infeasible, infeasible, lead_of
+from penstock.studies.sizing.one_way import NEVER, drained, way_of
 from penstock.studies.sizing.result import Proof, Sizing
 from penstock.studies.sizing.schedule import BufferSchedule
-from penstock.studies.sizing.static import smallest
+from penstock.studies.sizing.static import MANY, smallest
 from penstock.studies.sizing.sweep import Swept, swept
 from penstock.studies.sizing.traffic import Traffic
 
@@ -29,18 +30,21 @@ _DUST = 1e-12  # of the size, or of the largest operation: there by rounding onl
 Progress = Callable[[str], None]  # in words
 
 
-def size_buffer(scenario: Scenario, partition: str = "static", *, progress: Progress | None = None) -> Sizing:
+def size_buffer(
+    scenario: Scenario, partition: str = "static", *, lead: float | None = None, progress: Progress | None = None
+) -> Sizing:
     """The smallest buffer with which every application ends as if nobody were in its way.
 
     `partition` says who may use what: each has a share of its own while it runs (static), everybody may use all that is
-    free (dynamic), or each is looked at alone (isolated).
+    free (dynamic), or each is looked at alone (isolated). `lead` says how long before its release the input of an
+    application may be fetched; by default, at any time if all are released at 0, else not before.
 
     >>> job = {"name": "a", "bandwidth": 4, "phases": [{"compute": 1}, {"write": 12}]}
     >>> document = {"version": 1, "platform": {"bandwidth": 1}, "applications": [job]}
     >>> size_buffer(Scenario.from_document(document), "dynamic").size
     9.0
     """
-    return sized(Traffic(scenario), partition, progress=progress)
+    return sized(Traffic(scenario, lead_of(scenario, lead)), partition, progress=progress)
 
 
 def sized(traffic: Traffic, partition: str, *, even: bool = True, progress: Progress | None = None) -> Sizing:
@@ -48,13 +52,33 @@ def sized(traffic: Traffic, partition: str, *, even: bool = True, progress: Prog
     if partition not in PARTITIONS:
         raise InvalidOption(f"partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
     begun = time.perf_counter()
-    if partition == "isolated":
+    late = _late(traffic, partition)
+    if late is not None:
+        found = _impossible(traffic, partition, late)
+    elif partition == "isolated":
         found = _isolated(traffic, progress)
     elif partition == "dynamic":
         found = _dynamic(traffic)
     else:
         found = _static(traffic, even, progress)
     return replace(found, seconds=time.perf_counter() - begun)
+
+
+def _late(traffic: Traffic, partition: str) -> Infeasible | None:
+    """Whose input cannot be there in time, together or alone; of several alone, the one that is held up most."""
+    if partition != "isolated":
+        return infeasible(traffic)
+    alone = [infeasible(traffic.alone(index)) for index in range(len(traffic.names))]
+    return max((late for late in alone if late is not None), key=lambda late: late.stretch, default=None)
+
+
+def _impossible(traffic: Traffic, partition: str, late: Infeasible) -> Sizing:
+    found = _sizing(traffic, partition, math.nan, None, "earliest deadline", Proof(math.nan, ()), _no_schedule)
+    return replace(found, infeasible=late)
+
+
+def _no_schedule() -> BufferSchedule:
+    raise InvalidOption("no buffer is large enough with this lead, so there is no schedule; --lead forever has one")
 
 
 def _isolated(traffic: Traffic, progress: Progress | None) -> Sizing:
@@ -85,7 +109,9 @@ def _dynamic(traffic: Traffic) -> Sizing:
         lambda: schedule.schedule_of(
             traffic,
             schedule.oldest_first(traffic, False, least.backlog),
-            schedule.oldest_first(traffic, True, least.prefetched),
+            schedule.oldest_first(traffic, True, least.prefetched)
+            if math.isinf(traffic.lead)
+            else schedule.latest_first(traffic),
         ),
     )
 
@@ -105,10 +131,14 @@ def _static(traffic: Traffic, even: bool, progress: Progress | None) -> Sizing:
 
 def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizing:
     """One direction needs the buffer; the file system keeps up with the other one at every instant."""
-    _need_solvers("scipy")
     way = way_of(traffic, reading)
-    found = smallest(way, None if progress is None else lambda cuts: progress(f"{cuts:,} cuts"))
+    _need_solvers("scipy", *(["clarabel"] if way.total.size > MANY else []))
+    # Where a lead leaves a way at all, it does not change the size: what has to be held does not depend on the order.
+    free = way._replace(gone_by=np.full_like(way.gone_by, NEVER))
+    found = smallest(free, None if progress is None else lambda cuts: progress(f"{cuts:,} cuts"))
     found = found._replace(shares=np.where(found.shares > _DUST * found.size, found.shares, 0.0))
+    if math.isfinite(traffic.lead) and drained(way, found.shares, found.size).missed.size:
+        return _by_program(traffic, together=False, even=True)
     return _sizing(
         traffic,
         "static",

@@ -47,7 +47,7 @@ def interior(cost: Floats, rows: Any, limit: Floats, squared: Floats | None = No
     solution = clarabel.DefaultSolver(
         csc_array(squares, shape=(columns, columns)),
         cost,
-        csc_array(vstack([rows, -eye_array(columns)])),
+        csc_array(vstack([csc_array(rows), -eye_array(columns)])),
         np.concatenate([limit, np.zeros(columns)]),
         [clarabel.NonnegativeConeT(limit.size + columns)],
         settings,

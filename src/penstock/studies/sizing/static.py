@@ -15,9 +15,12 @@ import numpy as np
 from penstock.kernels.arrays import Floats
 from penstock.studies.sizing.least_squares import nearest_to_zero
 from penstock.studies.sizing.one_way import Cut, Way, checks_of, violated
-from penstock.studies.sizing.solvers import simplex
+from penstock.studies.sizing.solvers import interior, simplex
 
 Progress = Callable[[int], None]  # cuts so far
+MANY = 64  # applications: from here on the exact search for even shares takes seconds
+_COARSE, _NEAR, _SOLVERS = 1e-6, 0.05, 1e-9  # of the size
+_HEAVY = 10.0
 
 
 class Partition(NamedTuple):
@@ -36,12 +39,15 @@ def smallest(way: Way, progress: Progress | None = None) -> Partition:
     next cuts bite. A corner of it, as the linear program gives, took up to 15 times as many rounds.
     """
     together = _running_together(way)
-    cuts: list[Cut] = []
-    known: set[bytes] = set()
+    many = way.total.size > MANY
+    cuts = _first_cuts(way, together, progress) if many else []
+    known = {cut.key for cut in cuts}
     while True:
         size, weights = _least_size(way.total.size, together, cuts)
-        shares = _most_even(size, together, cuts)
+        shares = (_nearly_even if many else _most_even)(size, together, cuts)
         found = [cut for cut in violated(way, shares, size) if cut.key not in known]
+        if many:
+            found = [cut for cut in found if cut.missing(shares, size) > _SOLVERS * size]
         # A cut that is there already is missed by rounding only.
         if not found:
             return Partition(size, shares, cuts, weights)
@@ -49,6 +55,44 @@ def smallest(way: Way, progress: Progress | None = None) -> Partition:
         known.update(cut.key for cut in found)
         if progress is not None:
             progress(len(cuts))
+
+
+def _first_cuts(way: Way, together: Floats, progress: Progress | None) -> list[Cut]:
+    """Cuts for many applications: one solver finds size and even shares at once, to some digits, until none is missed.
+
+    Those that bite near the end are kept; from there on exactly.
+    """
+    cuts: list[Cut] = []
+    known: set[bytes] = set()
+    while True:
+        shares, size = _balanced(together, cuts)
+        found = [cut for cut in violated(way, shares, size) if cut.key not in known]
+        found = [cut for cut in found if cut.missing(shares, size) > _COARSE * size]
+        if not found:
+            return [cut for cut in cuts if cut.missing(shares, size) > -_NEAR * size]
+        cuts.extend(found)
+        known.update(cut.key for cut in found)
+        if progress is not None:
+            progress(len(cuts))
+
+
+def _balanced(together: Floats, cuts: list[Cut]) -> tuple[Floats, float]:
+    """The least size, which weighs most, and even shares."""
+    m = together.shape[1]
+    rows, limit = _rows(together, cuts)
+    unit = float(np.abs(limit).max(initial=0.0)) or 1.0
+    weights = np.append(np.zeros(m), _HEAVY * m)
+    found = interior(weights, rows, limit / unit, np.append(np.ones(m), 0.0))
+    return found.x[:m] * unit, float(found.x[m]) * unit
+
+
+def _nearly_even(size: float, together: Floats, cuts: list[Cut]) -> Floats:
+    """As `_most_even`, to about eight digits, where there are many shares."""
+    m = together.shape[1]
+    rows, limit = _rows(together, cuts)
+    unit = size or 1.0
+    room = (limit - rows[:, m] * size) / unit + _SOLVERS
+    return interior(np.zeros(m), rows[:, :m], room, np.ones(m)).x * unit
 
 
 def _running_together(way: Way) -> Floats:

@@ -30,6 +30,7 @@ class Limits(NamedTuple):
     read: float
     write: float
     joint: float
+    port: float = math.inf  # of the buffer: all that goes into it and comes out of it
 
 
 class Pieces(NamedTuple):
@@ -44,12 +45,12 @@ class Pieces(NamedTuple):
 class Traffic:
     """`m` applications, `n` operations and `L + 1` events; operations lie application after application, in time."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, lead: float = math.inf) -> None:
         if scenario.window is not None:
             raise InvalidScenario(
                 "the scenario has a window; a buffer is sized for applications that run to their end, so leave it out"
             )
-        self.scenario = scenario
+        self.scenario, self.lead = scenario, lead
         self.names = tuple(application.name for application in scenario.applications)
         self.limits = limits_of(scenario)
         self.release = np.array([application.release for application in scenario.applications], dtype=np.float64)
@@ -61,8 +62,11 @@ class Traffic:
         starts = np.concatenate([part.start for part in parts])
         stops = np.concatenate([part.stop for part in parts])
         self.completion = np.array([part.end for part in parts])  # C_min
-        self.events, places = _snapped([starts, stops, self.release, self.completion])
-        self.start, self.stop, self.begin, self.end = places
+        times = [starts, stops, self.release, self.completion]
+        self.events, places = _snapped(times if math.isinf(lead) else [*times, self.release - lead])
+        self.start, self.stop, self.begin, self.end = places[:4]
+        # When its input may be fetched at the earliest; -1: at any time.
+        self.entry = places[4] if len(places) > 4 else np.full(len(parts), -1)
         # An operation that is shorter than that takes the interval that follows, or the last one.
         self.start = np.minimum(self.start, self.count - 1)
         self.stop = np.maximum(self.stop, self.start + 1)
@@ -87,12 +91,15 @@ class Traffic:
         """One application as if it had the machine for itself; noise is as it was."""
         own = slice(self.first[index], self.first[index + 1])
         times = [self.start[own], self.stop[own], self.begin[[index]], self.end[[index]]]
+        if self.entry[index] >= 0:
+            times.append(self.entry[[index]])
         used, places = np.unique(np.concatenate(times), return_inverse=True)
         alone = self._copy()
+        alone.entry = np.searchsorted(used, self.entry[[index]], side="right") - 1
         alone.names, alone.events = (self.names[index],), self.events[used]
         alone.start, alone.stop, alone.begin, alone.end = np.split(
             places, np.cumsum([part.size for part in times])[:-1]
-        )
+        )[:4]
         alone.reading, alone.volume, alone.owner = self.reading[own], self.volume[own], np.zeros_like(self.owner[own])
         alone.first = np.array([0, alone.volume.size])
         alone.release, alone.completion = self.release[[index]], self.completion[[index]]
@@ -145,7 +152,9 @@ def limits_of(scenario: Scenario) -> Limits:
     """The limits of the file system: those of each direction, and the one that holds for both together."""
     platform = scenario.platform
     joint = platform.bandwidth or math.inf
-    return Limits(min(platform.read_bandwidth or joint, joint), min(platform.write_bandwidth or joint, joint), joint)
+    read, write = platform.read_bandwidth or joint, platform.write_bandwidth or joint
+    port = (platform.burst_buffer.bandwidth if platform.burst_buffer else None) or math.inf
+    return Limits(min(read, joint), min(write, joint), joint, port)
 
 
 def caps_of(application: Application, scenario: Scenario) -> tuple[float, float]:
@@ -155,7 +164,8 @@ def caps_of(application: Application, scenario: Scenario) -> tuple[float, float]
         own = application.nodes * platform.node_bandwidth
     read = application.read_bandwidth or own or platform.read_bandwidth or platform.bandwidth
     write = application.write_bandwidth or own or platform.write_bandwidth or platform.bandwidth
-    return read or math.inf, write or math.inf
+    # The slowest node moves that many times the mean (P1 §3.1.2).
+    return (read or math.inf) / application.node_skew, (write or math.inf) / application.node_skew
 
 
 def _operations(application: Application, index: int, scenario: Scenario) -> _Operations:

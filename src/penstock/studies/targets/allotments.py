@@ -36,14 +36,17 @@ def allocate(
     seed: int | None = None,
     plan: Plan | None = None,
     without: str | int | Sequence[str | int] = (),
+    interval: str | None = None,
 ) -> Allotment:
-    """Give the applications of `scenario` their targets and run them until the first one ends.
+    """Give the applications of `scenario` their targets and run them.
 
     `allocation` and `placement` are names, Python files or functions; `sharing` divides the time of each target.
     Policies see profiles as `knowledge` says: "exact", "class" (all of a class alike) or "shape" (the class's shape at
     the application's own mean), each value off by up to the part `error`. A `plan` (application → targets, by name or
     place) takes the place of both policies. Targets `without` are then taken out of service, with the fewest moves.
-    `seed` is for what is drawn; by default the scenario's.
+    `seed` is for what is drawn; by default the scenario's. Metrics stop where `interval` says: "first", with the first
+    completion (P4), the default where all start together and there is no window; or "all", with the last, or the
+    window.
 
     >>> from penstock import Scenario
     >>> job = {"profile": {1: 1, 2: 2}, "phases": [{"compute": 2}, {"write": 4}]}
@@ -66,7 +69,7 @@ def allocate(
     out = np.unique(site.places(without, "without"))
     if out.size:
         arrangement = drained(site.demand, arrangement, out)
-    fared = fare(site, arrangement, policy)
+    fared = fare(site, arrangement, policy, interval)
     about = {"sharing": policy.label, "knowledge": knowledge, "error": error, "seed": drawn}
     return measured(site, arrangement, fared, out, **names, **about)
 
@@ -78,6 +81,7 @@ def compare_allotments(
     knowledge: str = EXACT,
     error: float = 0.0,
     seed: int | None = None,
+    interval: str | None = None,
     progress: Callable[[str, float], None] | None = None,
     refused: Callable[[str], None] | None = None,
 ) -> tuple[Allotment, ...]:
@@ -100,7 +104,7 @@ def compare_allotments(
                 raise
             refused(str(reason))
             continue
-        fared = fare(site, arrangement, policy)
+        fared = fare(site, arrangement, policy, interval)
         found.append(measured(site, arrangement, fared, (), allocation=how.name, placement=where.name, **about))
     return tuple(found)
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.compile import kernel
 from penstock.policies.allocation.demand import Demand
+
+_F = types.float64[::1]
+_I = types.int64[::1]
 
 
 class Arrangement(NamedTuple):
@@ -35,8 +40,32 @@ def shares_of_time(demand: Demand, arrangement: Arrangement) -> Floats:
     return shares
 
 
-def target_stress(demand: Demand, arrangement: Arrangement) -> Floats:
-    """The stress that each target carries."""
-    carried = np.zeros(demand.targets)
-    np.add.at(carried, arrangement.places, shares_of_time(demand, arrangement))
-    return carried
+def target_stress(demand: Demand, arrangement: Arrangement, during: int | None = None) -> Floats:
+    """The stress that each target carries when it carries most; `during`: while this application runs."""
+    runs = demand.presence
+    owner = np.repeat(np.arange(arrangement.option.size), demand.count[arrangement.option])
+    first, last = (0, runs.instants) if during is None else (runs.begin[during], runs.end[during])
+    begin, end = np.maximum(runs.begin[owner], first), np.minimum(runs.end[owner], last)
+    return most_carried(demand.targets, arrangement.places, shares_of_time(demand, arrangement), begin, end)
+
+
+def most_carried(targets: int, places: Ints, shares: Floats, begin: Ints, end: Ints) -> Floats:
+    """For each target the highest sum of the shares there, each of which counts at the instants `begin : end`."""
+    order = np.argsort(places, kind="stable")
+    row = np.searchsorted(places[order], np.arange(targets + 1))
+    first = int(begin.min()) if begin.size else 0
+    sums, most = np.zeros(int(end.max(initial=first)) - first), np.zeros(targets)
+    _most(row, shares[order], begin[order] - first, end[order] - first, sums, most)
+    return most
+
+
+@kernel(types.void(_I, _F, _I, _I, _F, _F))
+def _most(row: Ints, shares: Floats, begin: Ints, end: Ints, sums: Floats, most: Floats) -> None:
+    for target in range(most.size):
+        for k in range(row[target], row[target + 1]):
+            for instant in range(begin[k], end[k]):
+                sums[instant] += shares[k]
+                most[target] = max(most[target], sums[instant])
+        for k in range(row[target], row[target + 1]):
+            for instant in range(begin[k], end[k]):
+                sums[instant] = 0.0

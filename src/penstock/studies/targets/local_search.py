@@ -59,7 +59,8 @@ def improve(
     site, policy = Site(scenario), find(start.sharing if sharing is None else sharing)
     first = planned(site, {each.name: each.targets for each in start.applications})
     out = np.array([place for place, target in enumerate(start.targets) if not target.in_service], dtype=np.int64)
-    search = _Search(site, policy, objective, out, first, checked_seed(start.seed if seed is None else seed))
+    seed = checked_seed(start.seed if seed is None else seed)
+    search = _Search(site, policy, objective, start.until, out, first, seed)
     begun = time.monotonic()
     while search.runs != most_runs and search.idle < _HOPELESS and (spent := time.monotonic() - begun) < seconds:
         search.step()
@@ -73,12 +74,21 @@ def improve(
 class _Search:
     """Where a search stands, and the best it has seen."""
 
-    def __init__(self, site: Site, policy: Sharing, objective: str, out: Ints, start: Arrangement, seed: int) -> None:
-        self.site, self.policy, self.objective = site, policy, objective
+    def __init__(
+        self,
+        site: Site,
+        policy: Sharing,
+        objective: str,
+        interval: str,
+        out: Ints,
+        start: Arrangement,
+        seed: int,
+    ) -> None:
+        self.site, self.policy, self.objective, self.interval = site, policy, objective, interval
         self.draw = np.random.default_rng(seed)
         self.serving = np.setdiff1d(np.arange(site.demand.targets), out)
         self.now, self.best = start, start
-        self.best_fared = fare(site, start, policy)
+        self.best_fared = fare(site, start, policy, interval)
         self.value = self.best_value = self._value(self.best_fared)
         self.earlier = [self.value] * _MEMORY
         self.runs = 0
@@ -94,7 +104,7 @@ class _Search:
         self.idle = 0
         slot = self.runs % _MEMORY
         self.runs += 1
-        fared = fare(self.site, changed, self.policy)
+        fared = fare(self.site, changed, self.policy, self.interval)
         value = self._value(fared)
         if value <= max(self.value, self.earlier[slot]):
             self.now, self.value = changed, value
@@ -134,7 +144,7 @@ class _Search:
         option[i] += self.draw.choice((-1, 1))
         if not demand.first[i] <= option[i] < demand.first[i + 1] or demand.count[option[i]] > self.serving.size:
             return False
-        stress = target_stress(demand, self.now)
+        stress = target_stress(demand, self.now, during=i)
         count = demand.count[option[i]]
         if count < places[i].size:
             places[i] = np.sort(self._by_stress(stress, places[i])[:count])

@@ -1,7 +1,8 @@
 """Taking targets out of service, because they fail or are drained: nobody moves who need not.
 
-Whoever used such a target moves that one transfer, and only that, to the least stressed target that it does not use
-yet; those with most stress first. Who had more targets than are left gets the most that its profile allows.
+Whoever used such a target moves that one transfer, and only that, to the target that it does not use yet and that is
+least stressed by others while it runs. Those who start first come first, then those with most stress. Who had more
+targets than are left gets the most that its profile allows.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.order import ranked, rounded
-from penstock.studies.targets.arrangement import Arrangement, shares_of_time, target_stress
+from penstock.studies.targets.arrangement import Arrangement, most_carried, shares_of_time
 from penstock.studies.targets.result import Allotment
 
 
@@ -32,17 +33,26 @@ def drained(demand: Demand, before: Arrangement, out: Ints) -> Arrangement:
     if left == 0:
         raise InvalidOption(f"all {demand.targets} targets are taken out; at least one must stay in service")
     option = _smaller(demand, before.option, left)
-    places = before.of_each(demand)
-    carried = target_stress(demand, before)
-    shares = np.split(shares_of_time(demand, before), np.cumsum(demand.count[before.option])[:-1])
+    now, places = before, before.of_each(demand)
     serving = np.setdiff1d(np.arange(demand.targets), out)
-    for i in ranked(-demand.io_share[option]):
+    for i in ranked(demand.presence.begin, -demand.io_share[option]):
         if option[i] != before.option[i] or np.isin(places[i], out).any():
-            carried[places[i]] -= shares[i]
+            carried = _carried_for_others(demand, now, i)
             places[i] = _moved(demand, option[i], demand.compute[i], places[i], carried, serving)
-            transfer = demand.transfer_on(option[i], places[i])
-            carried[places[i]] += transfer / (demand.compute[i] + transfer.max())
-    return Arrangement(option, np.concatenate(places))
+            chosen = now.option.copy()
+            chosen[i] = option[i]
+            now = Arrangement(chosen, np.concatenate(places))
+    return now
+
+
+def _carried_for_others(demand: Demand, now: Arrangement, i: int) -> Floats:
+    """What each target carries for others while application `i` runs, when it carries most."""
+    runs = demand.presence
+    owner = np.repeat(np.arange(now.option.size), demand.count[now.option])
+    others = owner != i
+    begin, end = np.maximum(runs.begin[owner], runs.begin[i]), np.minimum(runs.end[owner], runs.end[i])
+    columns = (now.places, shares_of_time(demand, now), begin, end)
+    return most_carried(demand.targets, *(column[others] for column in columns))
 
 
 def _smaller(demand: Demand, option: Ints, left: int) -> Ints:

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+from penstock.metrics.losses import Losses
+
 
 @dataclass(frozen=True)
 class TargetUse:
@@ -15,7 +17,7 @@ class TargetUse:
     name: str
     limit: float | None  # the most it can move, bytes/s; None: not limited
     applications: int  # how many use it
-    stress: float  # the share of its time that they would keep it busy if nobody were in the way; may exceed 1
+    stress: float  # the share of its time that they would keep it busy if nobody were in the way, when it is most
     busy: float  # the share of the interval in which it was transferring
     in_service: bool
 
@@ -37,11 +39,21 @@ class Striped:
     io_seconds: float  # in which it had an operation under way
     moved: float  # bytes
     compute_done: float  # seconds
+    start: float  # its release, or the begin of the window if that is later
+    completion: float | None  # None: it did not complete in the interval
+    stretch: float | None  # likewise; over what it takes alone on its best number of targets
+    yield_: float | None  # progress, bytes at the best bandwidth, over its age; None: it had not started
+    cut: bool  # by its walltime, before it had completed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        plain = asdict(self)
+        return plain | {"yield": plain.pop("yield_"), "targets": list(self.targets), "shares": list(self.shares)}
 
 
-@dataclass(frozen=True)
-class Allotment:
-    """Targets given out, and what came of it between 0 and the first completion of an application (P4 §2.3)."""
+@dataclass(frozen=True, kw_only=True)
+class Allotment(Losses):
+    """Targets given out, and what came of it: until the first completion (P4 §2.3), or over the lives of all."""
 
     allocation: str
     placement: str
@@ -49,9 +61,10 @@ class Allotment:
     knowledge: str  # what the policies were told of the profiles
     error: float
     seed: int
-    load: float  # Σ stress / N
+    load: float  # Σ stress / N of those that run at a time, the highest of all times
     least_load: float  # the same if everyone had the number of targets with the lowest stress
-    interval: float
+    until: str  # where the metrics stop: with the "first" completion, or when "all" have ended or the window does
+    interval: float  # seconds up to there, from the begin of the run
     mean_io_slowdown: float | None
     machine_idletime: float  # share of the machine's node seconds that were not computing
     imbalance: float  # stress of the most loaded target less that of the least loaded one
@@ -77,10 +90,7 @@ class Allotment:
         return whole | {
             "counts": {each.name: each.count for each in self.applications},
             "targets": {each.name: list(each.targets) for each in self.applications},
-            "applications": [
-                {**asdict(each), "targets": list(each.targets), "shares": list(each.shares)}
-                for each in self.applications
-            ],
+            "applications": [each.to_dict() for each in self.applications],
             "target_use": [asdict(target) for target in self.targets],
         }
 

@@ -10,19 +10,22 @@ from functools import cached_property
 import numpy as np
 
 from penstock.engine.compile import compile_scenario
+from penstock.engine.dedicated import dedicated
 from penstock.engine.foresight import foresee
 from penstock.engine.program import Program
 from penstock.engine.tally import tally
+from penstock.engine.targets.stripes import efficiencies
 from penstock.errors import InvalidOption, InvalidScenario
-from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.arrays import Floats, FloatTable, Ints
 from penstock.model import Application, Scenario, Target
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.foresight import Foresight
 from penstock.studies.profiles import known
 
 MOST_TARGETS = 100_000
-_ARRAYS = ("nodes", "compute", "volume", "first", "count", "limit")
+_ARRAYS = ("nodes", "start", "compute", "volume", "first", "count", "limit")
 
+FIRST, ALL = INTERVALS = ("first", "all")  # where metrics stop: with the first completion (P4), or with the run
 EXACT, SHAPE, CLASS = KNOWLEDGE = ("exact", "shape", "class")
 
 _PLACE = re.compile(r"[0-9]{1,9}")
@@ -39,12 +42,51 @@ class Site:
     @cached_property
     def program(self) -> Program:
         """The phases, with the noise of the scenario; volumes count a second per byte."""
-        return compile_scenario(_one_byte_per_second(self.scenario))
+        window, whole = self.scenario.window, self._whole
+        if window is None:
+            return whole
+        lead = np.maximum(0.0, window.begin - whole.release)
+        made = [each.progress for each in self.scenario.applications]
+        progress = np.array([lead[i] if own is None else own for i, own in enumerate(made)])
+        return whole._replace(begin=window.begin, end=window.end, progress=progress)
+
+    @cached_property
+    def _whole(self) -> Program:
+        """All phases, whether they fit into the window or not: how far they get is up to the targets."""
+        program = compile_scenario(_one_byte_per_second(self.scenario))
+        return program._replace(start=starts_of(self.scenario))
 
     @cached_property
     def foresight(self) -> Foresight:
         """What sharing policies that plan ahead are told, likewise."""
-        return foresee(_one_byte_per_second(self.scenario), self.program)
+        return foresee(_one_byte_per_second(self.scenario), self._whole)
+
+    @cached_property
+    def dedicated(self) -> Floats:
+        """Seconds that the phases of each take alone on its n_perf targets, noise included."""
+        best = self.demand.bandwidth[self.demand.fastest]
+        operations = np.diff(self._whole.first)
+        return dedicated(self._whole._replace(limit=np.repeat(best, operations))).listed
+
+    @cached_property
+    def deadline(self) -> Floats | None:
+        """When applications are cut off by their walltime, infinity if not; None if nobody has one."""
+        applications = self.scenario.applications
+        if all(each.walltime is None for each in applications):
+            return None
+        return np.array([np.inf if each.walltime is None else each.release + each.walltime for each in applications])
+
+    @cached_property
+    def efficiency(self) -> FloatTable:
+        """What targets have to divide with 1, 2, … applications moving; empty if always all of their time."""
+        return efficiencies([target.interference for target in self.targets])
+
+    def watched(self, interval: str | None) -> str:
+        """Where metrics stop: as asked, or as it suits the scenario."""
+        if interval is not None and interval not in INTERVALS:
+            raise InvalidOption(f"interval is {interval!r}; accepted is first or all")
+        closed = self.demand.presence.together and self.scenario.window is None
+        return interval or (FIRST if closed else ALL)
 
     def told(self, knowledge: str, error: float, seed: int) -> Demand:
         """The demand as policies see it: with the profiles of classes, or with errors, where that is asked for."""
@@ -105,20 +147,27 @@ def targets_of(scenario: Scenario) -> tuple[Target, ...]:
     return tuple(Target(name=str(i)) for i in range(targets)) if isinstance(targets, int) else targets
 
 
+def starts_of(scenario: Scenario) -> Floats:
+    """s_i: the release, or the begin of the window if that is later."""
+    begin = scenario.window.begin if scenario.window else 0.0
+    return np.array([max(begin, application.release) for application in scenario.applications])
+
+
 def _demand(scenario: Scenario, targets: Sequence[Target]) -> Demand:
-    if scenario.window is not None:
-        raise InvalidScenario(
-            "the scenario has a window; targets are given out to applications that end, and watched until the first "
-            "does, so leave the window out"
-        )
-    applications = scenario.applications
+    applications, starts = scenario.applications, starts_of(scenario)
+    for application in applications:
+        if application.endless:
+            raise InvalidScenario(
+                f"application {application.name!r} goes on forever; targets are given out by what an application does "
+                "in all, so give a number of repeats"
+            )
     options = [_options(application, len(targets)) for application in applications]
     sums = [tally(application.phases, 1.0, 1.0) for application in applications]
-    nodes = np.array([application.nodes for application in applications], dtype=np.float64)
     demand = Demand(
         names=tuple(application.name for application in applications),
-        machine=float(scenario.platform.nodes or nodes.sum()),
-        nodes=nodes,
+        machine=float(scenario.platform.nodes or 0),
+        nodes=np.array([application.nodes for application in applications], dtype=np.float64),
+        start=starts - starts.min(),
         compute=np.array([each.compute for each in sums]),
         volume=np.array([each.transfer for each in sums]),
         first=np.cumsum([0] + [len(own) for own in options]),
@@ -127,7 +176,7 @@ def _demand(scenario: Scenario, targets: Sequence[Target]) -> Demand:
         limit=np.array([target.bandwidth or np.inf for target in targets]),
     )
     _check_times(demand)
-    return demand
+    return replace(demand, machine=demand.machine or float(demand.presence.sums(demand.nodes).max()))
 
 
 def _check_times(demand: Demand) -> None:
@@ -143,13 +192,14 @@ def _check_times(demand: Demand) -> None:
 
 
 def _options(application: Application, targets: int) -> dict[int, float]:
-    """The profile, by rising count, as far as there are targets."""
+    """The profile, by rising count, as far as there are targets; lower where the slowest node has more to move."""
     if application.profile is None:
         raise InvalidScenario(
             f"application {application.name!r} has no profile; targets are given out by its bandwidth on each number "
             "of them, as in profile: {1: 0.5 GB/s, 2: 0.9 GB/s}"
         )
-    options = {count: bandwidth for count, bandwidth in sorted(application.profile.items()) if count <= targets}
+    skew = application.node_skew
+    options = {count: bandwidth / skew for count, bandwidth in sorted(application.profile.items()) if count <= targets}
     if not options:
         raise InvalidScenario(
             f"application {application.name!r} uses at least {min(application.profile)} targets by its profile; the "
@@ -158,9 +208,20 @@ def _options(application: Application, targets: int) -> dict[int, float]:
     return options
 
 
+_PLAIN = {"bandwidth": 1.0, "node_bandwidth": None, "io_nodes": None, "interference": None}
+_CAPS = ("bandwidth", "read_bandwidth", "write_bandwidth", "io_node", "walltime", "progress")
+_UNCAPPED: dict[str, float | None] = {**dict.fromkeys(_CAPS), "node_skew": 1.0}
+
+
 def _one_byte_per_second(scenario: Scenario) -> Scenario:
     """The same phases with a bandwidth of 1: how long a transfer really takes is up to its targets."""
-    platform = scenario.platform.model_copy(update={"bandwidth": 1.0, "node_bandwidth": None, "io_nodes": None})
-    uncapped = {"bandwidth": None, "read_bandwidth": None, "write_bandwidth": None, "io_node": None}
-    applications = tuple(application.model_copy(update=uncapped) for application in scenario.applications)
-    return scenario.model_copy(update={"platform": platform, "applications": applications})
+    applications = tuple(_uncapped(application) for application in scenario.applications)
+    platform = scenario.platform.model_copy(update=_PLAIN)
+    return scenario.model_copy(update={"platform": platform, "applications": applications, "window": None})
+
+
+def _uncapped(application: Application) -> Application:
+    # There may be many, and a copy takes longer than a look.
+    if all(getattr(application, name) == value for name, value in _UNCAPPED.items()):
+        return application
+    return application.model_copy(update=_UNCAPPED)
