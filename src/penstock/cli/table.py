@@ -40,7 +40,7 @@ COMMANDS = (
         "optimum",
         "Find the shortest schedule of SCENARIO that serves one operation at a time, and prove it or bound it.",
     ),
-    Row("pack", "Group the jobs of SCENARIO into packs, deal these to the I/O nodes, and run them there."),
+    Row("pack", "Map the jobs of SCENARIO to its I/O nodes, in packs or one by one, and run them there."),
     Row("allocate", "Give the applications of SCENARIO their storage targets, and see how they fare on them."),
     Row(
         "size-buffer",
