@@ -30,6 +30,7 @@ from benchmarks.rows import Row
 from benchmarks.startup import startup_rows
 from benchmarks.targets import arrival_rows, evaluation_rows, target_rows
 from benchmarks.timing import ROOT
+from benchmarks.traces import trace_rows
 
 SUBJECTS = {
     "Engine, fair-share, time of the loop": engine_rows,
@@ -44,6 +45,7 @@ SUBJECTS = {
     "Campaigns, what the runner adds": campaign_rows,
     "Live, clients and controller": live_rows,
     "Live, turns of the controller's core": decision_rows,
+    "Traces, processor time and memory": trace_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

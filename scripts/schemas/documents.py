@@ -52,6 +52,24 @@ BANDWIDTHS: Hint = {
     "fitted": list[int],
     "moved": list[int],
 }
+APPLICATION: Hint = {
+    **dict.fromkeys(("read", "written", "seconds"), float),
+    **dict.fromkeys(("error_seconds", "bandwidth", "io_seconds", "metadata_seconds", "rank_imbalance"), float | None),
+    **dict.fromkeys(("observed_seconds", "simulated_seconds"), float | None),
+    **dict.fromkeys(("source", "quality", "structure", "nodes_origin", "bandwidth_origin"), str | None),
+    **dict.fromkeys(("nodes", "opens"), int | None),
+    "stripe_counts": Mapping[str, float],
+    "flags": list[str],
+}
+TRACES: Hint = {
+    "skipped": [{"file": str, "why": str}],
+    "grade": str | None,
+    "bandwidth": float | None,
+    "bandwidth_origin": str | None,
+    "node_hour_coverage": float,
+    "notes": list[str],
+    "applications": [APPLICATION],
+}
 # What classes print otherwise than their fields say.
 RECOMMENDED = With(
     Recommendation,
@@ -132,6 +150,8 @@ DOCUMENTS = (
         [{"settings": Mapping[str, Cell]}],
         "the workloads there are; one of them is a scenario",
     ),
+    Document("import", "import darshan", TRACES, "what traces became; `slurm`, `swf` and `table` print the same"),
+    Document("inspect", "inspect", TRACES, "what is in logs or in a scenario; with `--check` simulated, too"),
     Document("policies", "policies", [{"parameters": Mapping[str, Cell]}], "the policies there are"),
     Document("reproduce", "reproduce", {"summary": object}, "one experiment; several are an array of these"),
     Document("reproduce-list", "reproduce --list", None, "the experiments there are"),

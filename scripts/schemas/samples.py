@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,14 @@ CALLS = (
     ("profiles", "profiles profiles.csv --fit unimodal --counts 1-8"),
     ("decide", "decide decide-state.json"),
     ("generate-list", "generate"),
+    ("import", "import darshan job.darshan -o log.yaml"),
+    ("import", "import darshan job.darshan --slurm sacct.txt -o both.yaml"),
+    ("import", "import slurm sacct.txt --io period=1h -o accounting.yaml"),
+    ("import", "import swf jobs.swf --io apex --bandwidth 100GB/s -o model.yaml"),
+    ("import", "import table transfers.csv -o table.yaml"),
+    ("inspect", "inspect job.darshan"),
+    ("inspect", "inspect log.yaml --check"),
+    ("inspect", "inspect window.yaml"),
     ("policies", "policies"),
     ("reproduce-list", "reproduce --list"),
     ("reproduce", "reproduce P2.fig5 --scale 0.001 --workers 1 -o experiment"),
@@ -85,6 +94,9 @@ def prepare(folder: Path) -> None:
     """Put the files of all calls into a folder."""
     for name in ("pack-night.yaml", "scratch-targets.yaml", "burst-buffer.yaml", "profiles.csv", "decide-state.json"):
         shutil.copy(ROOT / "examples" / name, folder)
+    for name in ("sacct.txt", "jobs.swf", "transfers.csv"):
+        shutil.copy(ROOT / "examples" / "traces" / name, folder)
+    shutil.copy(a_log(), folder / "job.darshan")
     texts = {"window.yaml": WINDOW, "whole.yaml": WHOLE, "refuses.py": POLICY}
     texts |= {"campaign.yaml": CAMPAIGN, "more.yaml": CAMPAIGN.replace("1-3", "4-5")}
     for name, text in texts.items():
@@ -92,6 +104,14 @@ def prepare(folder: Path) -> None:
     key = folder / "site.key"
     key.write_bytes(bytes(range(32)))
     key.chmod(0o600)
+
+
+def a_log() -> Path:
+    """A log that the darshan wheel ships with its tests."""
+    found = find_spec("darshan")
+    if found is None or not found.submodule_search_locations:
+        raise ModuleNotFoundError("schemas are made from a log, too; install penstock[traces]")
+    return min(Path(found.submodule_search_locations[0]).rglob("example.darshan"))
 
 
 def samples(folder: Path) -> Iterator[tuple[str, Any]]:

@@ -14,14 +14,18 @@ from penstock.cli.group import Commands, app
 from penstock.cli.quick_run import FLAGS, VALUES, quick_arguments
 
 FOLDER = Path(commands.__file__).parent
-GROUPS = {"penstock.cli.commands": table.COMMANDS, "penstock.cli.commands.campaign": table.CAMPAIGN}
+GROUPS = {
+    "penstock.cli.commands": table.COMMANDS,
+    "penstock.cli.commands.campaign": table.CAMPAIGN,
+    "penstock.cli.commands.import_": table.IMPORT,
+}
 ROWS = [(package, row) for package, rows in GROUPS.items() for row in rows]
 
 
 def words_of(row, package):
     """What the help of a command begins with."""
     found = getattr(import_module(f"{package}.{row.file or row.function}"), row.function)
-    return found.info.help if row.name == "campaign" else inspect.getdoc(found)
+    return found.info.help if row.name in ("campaign", "import") else inspect.getdoc(found)
 
 
 @pytest.mark.parametrize(("package", "row"), ROWS, ids=lambda each: getattr(each, "name", ""))

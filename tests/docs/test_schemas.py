@@ -21,6 +21,7 @@ from scripts.schemas.schemas import PAGE, SCENARIO, SCHEMAS, gathered, page, sce
 
 # Commands that print what another one does.
 SAME = {"top": "status", "pause": "mode", "resume": "mode", "campaign merge": "campaign status"}
+SAME |= dict.fromkeys(("import slurm", "import swf", "import table"), "import darshan")
 OUT_OF_DATE = "docs/reference/schemas is out of date; `make schemas` writes it anew"
 
 

@@ -18,6 +18,7 @@ ALL = (
     "penstock.policies",
     "penstock.engine",
     "penstock.studies",
+    "penstock.traces",
     "penstock.workloads",
 )
 

@@ -48,6 +48,7 @@ FULL = {
         {"name": "yes", "phases": [{"compute": "5 min"}]},
         {"name": "1e9 ünïcode: {odd} - #name", "phases": [{"read": 2.0**60 + 2**20}]},
     ],
+    "provenance": {"platform": {"bandwidth": "lower_bound"}, "applications": {"a": {"error_seconds": 0.25}}},
 }
 
 

@@ -64,6 +64,8 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.sizing.table
     import penstock.report.targets.plot
     import penstock.report.targets.table
+    import penstock.report.traces.plot
+    import penstock.report.traces.table
     import penstock.reproduce.catalogue
     import penstock.reproduce.reproduction
     import penstock.reproduce.tables
@@ -83,9 +85,23 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.studies.tables
     import penstock.studies.targets.export
     import penstock.studies.targets.local_search
-    from penstock import campaign, live, lookback, model, policies, report, reproduce, studies, workloads
+    import penstock.traces.inspecting
+    import penstock.traces.options
+    from penstock import campaign, live, lookback, model, policies, report, reproduce, studies, traces, workloads
 
-__all__ = ["campaign", "live", "lookback", "model", "policies", "report", "reproduce", "rich", "studies", "workloads"]
+__all__ = [
+    "campaign",
+    "live",
+    "lookback",
+    "model",
+    "policies",
+    "report",
+    "reproduce",
+    "rich",
+    "studies",
+    "traces",
+    "workloads",
+]
 
 
 class Room:
@@ -118,4 +134,5 @@ if not TYPE_CHECKING:
     report = Room("penstock.report")
     reproduce = Room("penstock.reproduce")
     studies = Room("penstock.studies")
+    traces = Room("penstock.traces")
     workloads = Room("penstock.workloads")

@@ -5,6 +5,7 @@ To add one: a file in `commands` with a function of its name, and a row here wit
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import NamedTuple
 
 FIRST = "Commands"
@@ -26,8 +27,9 @@ class Row(NamedTuple):
 
     @property
     def function(self) -> str:
-        """The name of its function."""
-        return self.name.replace("-", "_")
+        """The name of its function; `import` is a word of Python and cannot be one."""
+        name = self.name.replace("-", "_")
+        return f"{name}_" if iskeyword(name) else name
 
 
 COMMANDS = (
@@ -38,7 +40,7 @@ COMMANDS = (
         "optimum",
         "Find the shortest schedule of SCENARIO that serves one operation at a time, and prove it or bound it.",
     ),
-    Row("pack", "Group the jobs of SCENARIO into packs, deal these to the I/O nodes, and run them there."),
+    Row("pack", "Map the jobs of SCENARIO to its I/O nodes, in packs or one by one, and run them there."),
     Row("allocate", "Give the applications of SCENARIO their storage targets, and see how they fare on them."),
     Row(
         "size-buffer",
@@ -48,6 +50,14 @@ COMMANDS = (
     Row("profiles", "Read measured bandwidths from each FILE, fit and classify them, and write them as profiles."),
     Row("decide", "Ask one sharing policy once: the rates for the applications that are active in STATE."),
     Row("generate", "Make a workload and write it as a scenario file, or to standard output."),
+    Row(
+        "import",
+        "Turn real traces into a scenario: Darshan logs, Slurm accounting, SWF, or tables of what jobs moved.",
+    ),
+    Row(
+        "inspect",
+        "Show what logs or a scenario hold: bytes over time per job, how good the evidence is, what could not be seen.",
+    ),
     Row("policies", "List all policies with their rule, their parameters and where they come from."),
     Row("reproduce", "Run experiments of the papers again: figures (SVG, PNG), their data (CSV) and a summary (JSON)."),
     Row("campaign", "Run the campaign in FILE (workloads × settings × seeds × plans), or show what one has found."),
@@ -121,4 +131,14 @@ CAMPAIGN = (
     Row("plot", "Draw one metric of every plan, or one against another, with intervals."),
     Row("html", "Write a report with tables, plots and failures that needs no network."),
     Row("merge", "Put the runs of several directories into one."),
+)
+
+IMPORT = (
+    Row("darshan", "Read Darshan logs: one application per job, with how well its bytes could be placed in time."),
+    Row(
+        "slurm",
+        "Read Slurm's accounting: jobs, nodes and bytes as counted; when bytes moved is the model that --io states.",
+    ),
+    Row("swf", "Read a Standard Workload Format file."),
+    Row("table", "Read a table of what jobs moved when: transfers, a time series, Lustre's job_stats or Prometheus."),
 )

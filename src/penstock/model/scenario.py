@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, JsonValue, model_validator
 
 from penstock.kernels.arrays import SAME
 from penstock.model.application import Application
@@ -49,6 +49,7 @@ class Scenario(Record):
     seed: Seed = 0
     noise: Noise = 0.0
     applications: Annotated[tuple[Application, ...], NotEmpty]
+    provenance: dict[str, JsonValue] | None = None  # where the numbers come from; no run looks at it
 
     @classmethod
     def from_document(cls, document: object, where: str = "scenario") -> Scenario:

@@ -1,5 +1,7 @@
 """Quantities with units: `3.2 TB`, `160 GB/s`, `1.5 h`. A bare number is in the base unit: seconds, bytes, bytes/s.
 
+A time may also be written as Slurm writes it: `1-05:50:00` (days-hours:minutes:seconds), `05:50:00`, `30:00`.
+
 Decimal prefixes (kB, MB, … EB) are powers of 1000, binary ones (KiB … EiB) powers of 1024. Storage is sold in bytes and
 networks in bits, and a slip between the two is a factor of eight, so bits are refused with a hint.
 """
@@ -25,6 +27,7 @@ WHOLE_MOST = 2**53  # above it, whole numbers are not exact as floats
 _NOUN = {"seconds": "time", "bytes": "volume", "bytes/s": "bandwidth"}
 _NUMBER = r"[+-]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([^\W\d_][\w/]*)?\s*", re.UNICODE)
+_CLOCK = re.compile(r"\s*(?:\d+-\d\d?(?::\d\d?){0,2}|\d+:\d\d(?::\d\d)?)(?:\.\d+)?\s*")
 _BITS = re.compile(r"([kKMGTPE]?)(i?)(b|bits?|Bits?)(/s|/sec|ps)?")
 _PREFIXES = ("", "kilo", "mega", "giga", "tera", "peta", "exa")
 
@@ -110,7 +113,7 @@ def _plain(value: object) -> float | None:
 def _with_unit(text: str, kind: str) -> float | None:
     match = _QUANTITY.fullmatch(text)
     if match is None:
-        return None
+        return clock(text) if kind == "seconds" else None
     amount, unit = match.groups()
     if unit is None:
         return float(amount)
@@ -118,6 +121,23 @@ def _with_unit(text: str, kind: str) -> float | None:
     if found == kind:
         return float(amount) * size
     raise Refusal(f"is {shown(text)}{_about(unit, found)}; {ACCEPTED[kind]}")
+
+
+def clock(text: str) -> float | None:
+    """Seconds of a time as Slurm writes it: [D-]HH:MM:SS, MM:SS, D-HH, D-HH:MM; None if it is none.
+
+    >>> clock("1-05:50:00"), clock("30:00"), clock("2-00")
+    (107400.0, 1800.0, 172800.0)
+    """
+    match = _CLOCK.fullmatch(text)
+    if match is None:
+        return None
+    days, rest = text.strip().split("-") if "-" in text else ("0", text)
+    parts = [float(part) for part in rest.split(":")]
+    if "-" in text:  # after days come hours, however few parts there are
+        parts += [0.0] * (3 - len(parts))
+    hours, minutes, seconds = [0.0] * (3 - len(parts)) + parts
+    return 86400.0 * int(days) + 3600.0 * hours + 60.0 * minutes + seconds
 
 
 def _about(unit: str, found: str | None) -> str:

@@ -1,0 +1,50 @@
+"""Traces read while somebody watches, and what an import writes and says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.cli.parts.output import print_json, say
+from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.rooms import model, report, traces
+from penstock.errors import InvalidOption
+from penstock.files import check_place
+
+if TYPE_CHECKING:
+    from penstock.report.parts.fitting_table import FittingTable
+    from penstock.traces import Imported, Options
+    from penstock.traces.inspecting import Inspected
+
+
+def read_logs(logs: Sequence[Path], options: Options | None = None, slurm: Path | None = None) -> Imported:
+    """Darshan logs, with how many of them are done."""
+    with ProgressLine() as line:
+
+        def progress(done: int, all_: int) -> None:
+            line.show("reading logs", done / all_ if all_ else None, f"{done:,} of {all_:,}")
+
+        return traces.import_darshan(logs, options, slurm=slurm, progress=progress)
+
+
+def import_to(output: Path | None, read: Callable[[], Imported], json: bool, files: Sequence[Path]) -> None:
+    """Check where the result goes, read, write, and say what was found."""
+    from penstock.model.load import text_format  # noqa: PLC0415 - as a room, the model has a function of that name
+
+    if output is None:
+        raise InvalidOption("-o is missing; an import writes a scenario, as in -o week.yaml (inspect only looks)")
+    text_format(output)
+    check_place(output)
+    found = read()
+    model.save(found.scenario, output)
+    if json:
+        print_json(found.to_dict())
+    else:
+        say(words(traces.inspecting.inspect_import(found), files), output)
+
+
+def words(found: Inspected, files: Sequence[Path]) -> list[FittingTable | str]:
+    """What was found in files: a table and sentences."""
+    text = report.traces.table
+    return [text.trace_table(found, ", ".join(str(file) for file in files[:2])), *text.trace_lines(found)]

@@ -1,0 +1,151 @@
+"""Jobs from what `sacct` prints, as columns.
+
+Rows of steps (`123.batch`, `123.0`) are folded into their job, parts of a heterogeneous job (`123+1`) into the first;
+tasks of an array are jobs of their own, and so are the runs of a job that was requeued (`sacct -D`). Bytes are
+those of TRESUsageInTot and TRESUsageOutTot, `fs/disk`, summed over steps: an upper bound, for caches and every file
+system are in it. MaxDiskRead times the number of tasks is never taken: the largest task is not the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import InvalidOption
+from penstock.kernels.arrays import Bools, Floats, Ints
+from penstock.traces.columns import texts
+from penstock.traces.result import Skipped
+from penstock.traces.slurm.rows import read_rows
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """A row per run of a job, by start. `read` and `written` are NaN where sacct did not say."""
+
+    id: list[str]
+    raw_id: list[str]  # the number that the job itself knows, where it was printed
+    user: list[str]
+    name: list[str]
+    state: list[str]
+    start: Floats
+    end: Floats
+    nodes: Ints
+    read: Floats
+    written: Floats
+    skipped: tuple[Skipped, ...]
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+def read_accounting(file: str | Path, fields: Iterable[str] | None = None) -> Accounting:
+    """The jobs of a file that `sacct -P` or `sacct --json` wrote; `fields` names the columns where no header does."""
+    path = Path(file)
+    with _opened(path) as stream:
+        first = stream.read(64).lstrip()
+    if first.startswith(b"{"):
+        from penstock.traces.slurm.json_rows import read_json  # noqa: PLC0415
+
+        return _jobs(*read_json(path), path)
+    return _jobs(*read_rows(path, fields), path)
+
+
+def _opened(path: Path) -> Any:
+    try:
+        if path.is_dir():
+            raise InvalidOption(f"{path}: is a directory; expected what sacct printed")
+        return path.open("rb")
+    except OSError as error:
+        raise InvalidOption(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _jobs(rows: Any, broken: int, path: Path) -> Accounting:
+    """Rows of jobs, with those of steps folded in."""
+    main = np.flatnonzero(~rows.step & (rows.part <= 0))
+    if not len(main):
+        raise InvalidOption(f"{path}: has no job; expected rows of sacct with a job id each")
+    owner = _owners(rows, main)
+    other = np.flatnonzero(owner >= 0)
+    into = owner[other]
+    count = len(main)
+    nodes = rows.nodes[main].copy()
+    parts = other[rows.part[other] > 0]
+    np.add.at(nodes, owner[parts], np.where(rows.step[parts], 0, rows.nodes[parts]))
+    read, written = (
+        _folded(column, main, other, into, rows.step[other], count) for column in (rows.read, rows.written)
+    )
+    start, end = rows.start[main], rows.end[main]
+    end = np.where(np.isnan(end), start + rows.elapsed[main], end)
+    usable, skipped = _usable(rows, main, start, end, path)
+    order = usable[np.argsort(start[usable], kind="stable")]
+    if broken:
+        skipped.append(Skipped(str(path), f"{broken} rows with more or fewer fields than the header"))
+    chosen = main[order]
+    return Accounting(
+        id=texts(rows.base, chosen),
+        raw_id=texts(rows.raw, chosen),
+        user=texts(rows.user, chosen),
+        name=texts(rows.name, chosen),
+        state=texts(rows.state, chosen),
+        start=start[order],
+        end=end[order],
+        nodes=np.maximum(nodes[order], 0),
+        read=read[order],
+        written=written[order],
+        skipped=tuple(skipped),
+    )
+
+
+def _owners(rows: Any, main: Ints) -> Ints:
+    """For every row that is no job of its own, which of the jobs it belongs to; −1 for jobs and for strays.
+
+    sacct prints steps below their job, so the last job above with the same id is meant, which also tells the runs of a
+    requeued job apart.
+    """
+    ids = rows.base[1]
+    owner = np.full(len(ids), -1, np.int64)
+    last = np.maximum.accumulate(np.where(_marks(len(ids), main), np.arange(len(ids)), -1))
+    position = np.full(len(ids), -1, np.int64)
+    position[main] = np.arange(len(main))
+    others = np.flatnonzero(~_marks(len(ids), main))
+    above = last[others]
+    near = (above >= 0) & (ids[np.maximum(above, 0)] == ids[others])
+    owner[others[near]] = position[above[near]]
+    by_id = np.full(int(ids.max()) + 1, -1, np.int64)
+    by_id[ids[main]] = np.arange(len(main))
+    owner[others[~near]] = by_id[ids[others[~near]]]
+    return owner
+
+
+def _marks(size: int, places: Ints) -> Bools:
+    marked = np.zeros(size, bool)
+    marked[places] = True
+    return marked
+
+
+def _folded(column: Floats, main: Ints, other: Ints, into: Ints, steps: Bools, count: int) -> Floats:
+    """The sum over steps and parts. What a job's own row says counts where it has no steps; NaN if nobody says."""
+    known = ~np.isnan(column[other])
+    total = np.bincount(into[known], column[other][known], count)
+    some = np.bincount(into[known], minlength=count) > 0
+    by_steps = np.bincount(into[known & steps], minlength=count) > 0
+    own = np.where(by_steps | np.isnan(column[main]), 0.0, column[main])
+    return np.where(some | ~np.isnan(column[main]), total + own, np.nan)
+
+
+def _usable(rows: Any, main: Ints, start: Floats, end: Floats, path: Path) -> tuple[Ints, list[Skipped]]:
+    """Jobs that ran, and why the others did not: each reason once, with the number of jobs and the first of them."""
+    reasons = np.select([np.isnan(start), np.isnan(end), end < start, end == start], [1, 2, 3, 4], default=0)
+    words = ("", "never started", "has no end and no elapsed time", "ends before it starts", "ran for no time at all")
+    skipped = []
+    for code in range(1, 5):
+        hit = np.flatnonzero(reasons == code)
+        if len(hit):
+            first = texts(rows.base, main[hit[:1]])[0]
+            more = f" (and {len(hit) - 1:,} more jobs)" if len(hit) > 1 else ""
+            skipped.append(Skipped(str(path), f"job {first} {words[code]}{more}", damaged=code in (2, 3)))
+    return np.flatnonzero(reasons == 0), skipped
