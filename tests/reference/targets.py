@@ -190,7 +190,7 @@ def round_robin(document: Document) -> Iterator[str]:
 def decide(jobs: list[Job], target: int, now: float, policy: str | Policy) -> None:
     """Divide the time of one target anew."""
     there = [job for job in jobs if target in job.transfers]
-    if there:
+    if there or hasattr(policy, "watches"):
         state = {"capacity": 1.0, "now": now, "end": None, "active": [job.view(target) for job in there]}
         others = [job for job in jobs if target in job.pace and target not in job.transfers and job.doing != "away"]
         rates = rates_of(state | {"computing": [job.elsewhere(target, now) for job in others]}, policy)
@@ -211,8 +211,9 @@ def simulate(document: Document, counts: Counts, targets: Placed, sharing: str |
             pass
         if any(job.doing == "done" for job in jobs):
             break
-        for target in touched:
-            decide(jobs, target, now, policies[target])
+        for target in places:
+            if target in touched or hasattr(policies[target], "watches"):
+                decide(jobs, target, now, policies[target])
         due = [time for job in jobs for time in job.due(now)]
         if not due:
             raise Stalled(f"under {sharing} nothing happens after {now:g}")

@@ -11,7 +11,9 @@ import numpy as np
 from penstock.engine.link import loop
 from penstock.engine.link.state import (
     ACTIVE,
+    CAPACITY,
     EVENTS,
+    LIMITED,
     NOW,
     SEGMENTS,
     WAITING,
@@ -48,7 +50,14 @@ class Run:
     transferred: Floats
     io_seconds: Floats  # transferred bytes at full rate
     completion: Floats  # NaN if not finished
+    cut: Floats  # when it was cut off by its walltime; NaN if it was not
     timeline: Timeline | None
+
+    @property
+    def stopped(self) -> Floats:
+        """When each application stopped: finished, cut off, or at the end."""
+        ended = np.fmax(self.completion, self.cut)
+        return np.where(np.isnan(ended), self.end, ended)
 
 
 def execute(
@@ -91,8 +100,10 @@ class Execution(Stepping):
         self.state = initial_state(program, self.origin, held)
         if foresight is not None:
             start = np.full(len(program.names), np.inf) if held else foresight.start - self.origin
-            foresight = foresight._replace(start=start)
+            foresight = foresight._replace(start=start, until=foresight.until - self.origin)
         self.view = initial_view(program, self.origin, policy, foresight)
+        if program.efficiency.size:
+            self.state = self.state._replace(remembered=np.zeros(self.view.memory.size))
         self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
         self.recorded: list[Segments] = []
 
@@ -111,7 +122,7 @@ class Execution(Stepping):
 
     def next_end(self) -> float:
         """Go on until an application ends, and return when; infinity if none is running."""
-        if self.state.counts[ACTIVE] + self.state.counts[WAITING] == 0:
+        if self.state.counts[[ACTIVE, WAITING, LIMITED]].sum() == 0:
             return np.inf
         while self.stretch(_CHUNK, None) not in (loop.DONE, loop.SOMEONE_ENDED):
             pass
@@ -121,6 +132,11 @@ class Execution(Stepping):
     def completion(self) -> Floats:
         """When each application ended, or is known to end; NaN for the others."""
         return self.state.completion
+
+    @property
+    def cut(self) -> Floats:
+        """When each application was cut off by its walltime; NaN for the others."""
+        return self.state.cut
 
     def stretch(self, budget: int, progress: Progress | None) -> int:
         """Go on as any loop does; segments that fill their room are put aside."""
@@ -154,7 +170,30 @@ class Execution(Stepping):
 
     def _shown(self, now: float) -> View:
         active = int(self.state.counts[ACTIVE])
-        return active_rows(self.view, now, 0, active, loop.lost_by_all(self.chains, self.state, self.view, now))
+        view = self.view._replace(capacity=float(self.state.clock[CAPACITY]))
+        return active_rows(view, now, 0, active, loop.lost_by_all(self.chains, self.state, self.view, now))
+
+    def _decide(self, view: View, rates: Floats) -> None:
+        if self.chains.efficiency.size == 0:
+            super()._decide(view, rates)
+        else:
+            self._decide_disturbed(view, rates)
+
+    def _decide_disturbed(self, view: View, rates: Floats) -> None:
+        """As the loop asks a compiled policy."""
+        efficiency, remembered = self.chains.efficiency, view.memory.copy()
+        count, share, settled = rates.size, loop.left_by(efficiency, rates.size), False
+        before = share
+        while True:
+            super()._decide(view._replace(capacity=self.view.capacity * share), rates)
+            number = loop.moving(rates, rates.size)
+            if settled or number == count or loop.left_by(efficiency, number) == share:
+                break
+            settled = number > count
+            count, share, before = number, before if settled else loop.left_by(efficiency, number), share
+            view.memory[:] = remembered
+            rates[:] = 0.0
+        self.state.clock[CAPACITY] = self.view.capacity * share
 
     def _refused(self, view: View) -> str:
         return improper(self.policy, [self.program.names[row] for row in view.application], view, view.rate)
@@ -167,7 +206,7 @@ class Execution(Stepping):
 
     def _result(self) -> Run:
         program, state, view = self.program, self.state, self.view
-        end = float(state.clock[NOW] if program.windowed else np.nanmax(state.completion))
+        end = float(state.clock[NOW] if program.windowed else np.nanmax(np.fmax(state.completion, state.cut)))
         compute_done, transferred = state.compute_done.copy(), state.transferred.copy()
         io_seconds = state.done - program.progress - compute_done
         active = view.application[: state.counts[ACTIVE]]
@@ -188,6 +227,7 @@ class Execution(Stepping):
             transferred,
             np.maximum(0.0, io_seconds),
             state.completion,
+            state.cut,
             self._timeline(end, rows) if self.room.start.size else None,
         )
 
@@ -195,10 +235,10 @@ class Execution(Stepping):
         """All segments, those still open at the end closed there."""
         self._keep_segments()
         view, state = self.view, self.state
+        ended = np.fmax(state.completion, state.cut)
         starts = state.segment_start[rows]
         open_rows = np.flatnonzero(starts < end)
         owner = view.application[rows][open_rows]
-        cut = sum(part.start.size for part in self.recorded)
         self.recorded.append(
             Segments(
                 owner,
@@ -208,8 +248,11 @@ class Execution(Stepping):
                 view.rate[rows][open_rows],
             )
         )
-        columns = (np.concatenate(column) for column in zip(*self.recorded, strict=True))
-        application, operation, start, stop, rate = columns
+        columns = [np.concatenate(column) for column in zip(*self.recorded, strict=True)]
+        # Operations that a walltime cut off go to those that the end of the run did.
+        whole = columns[1] != (-2 - state.operation)[columns[0]]
+        whole[whole.size - open_rows.size :] = False
+        application, operation, start, stop, rate = (column[np.argsort(~whole, kind="stable")] for column in columns)
         program = self.program
         return Timeline(
             names=program.names,
@@ -217,13 +260,13 @@ class Execution(Stepping):
             begin=program.begin,
             end=self.origin + end,
             started=program.start,
-            stopped=self.origin + np.where(np.isnan(state.completion), end, state.completion),
+            stopped=self.origin + np.where(np.isnan(ended), end, ended),
             application=application,
             operation=operation - program.first[application],
             start=self.origin + start,
             stop=self.origin + stop,
             rate=rate,
-            cut=cut,
+            cut=int(np.count_nonzero(whole)),
         )
 
 
