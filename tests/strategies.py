@@ -102,6 +102,23 @@ def documents(
     return document
 
 
+@st.composite
+def sites(draw: DrawFn, plain: SearchStrategy[Document], exact: bool = True) -> Document:
+    """The same documents with what a site has besides: walltimes, uneven nodes, applications that disturb others."""
+    document = draw(plain)
+    begin = document["window"]["begin"] if "window" in document else 0.0
+    efficiencies = st.lists(st.sampled_from([0.25, 0.5, 0.75, 0.9, 1.0]), max_size=4)
+    if draw(st.booleans()):
+        document["platform"]["interference"] = [1.0, *sorted(draw(efficiencies), reverse=True)]
+    for application in document["applications"]:
+        if draw(st.integers(0, 2)) == 0:
+            lead = max(0.0, begin - application.get("release", 0.0))
+            application["walltime"] = lead + draw(amounts(0.5, 24, exact))
+        if draw(st.integers(0, 3)) == 0:
+            application["node_skew"] = draw(st.sampled_from([1.0, 1.25, 2.0]))
+    return document
+
+
 def scenarios(
     windowed: bool | None = None,
     max_applications: int = 6,

@@ -26,6 +26,7 @@ def build(applications, *, capacity=1.0, begin=0.0, end=math.inf):
     return Program(
         names=tuple(str(i) for i in range(len(applications))),
         capacity=capacity,
+        efficiency=np.empty(0),
         begin=begin,
         end=end,
         nodes=np.ones(len(applications)),
@@ -34,6 +35,7 @@ def build(applications, *, capacity=1.0, begin=0.0, end=math.inf):
             [float(a.get("progress", max(0.0, begin - r))) for a, r in zip(applications, release, strict=True)]
         ),
         start=np.maximum(begin, release),
+        walltime=np.full(len(applications), np.inf),
         first=np.cumsum([0] + [len(a["operations"]) for a in applications]),
         work=work,
         volume=volume,

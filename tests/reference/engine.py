@@ -39,11 +39,12 @@ def limit_of(document: Document, app: Document, direction: str) -> float:
     """How fast an operation of this application may go."""
     platform = document["platform"]
     capacity = float(platform["bandwidth"])
+    skew = float(app.get("node_skew") or 1.0)
     for own in (app.get(f"{direction}_bandwidth"), app.get("bandwidth")):
         if own is not None:
-            return min(float(own), capacity)
+            return min(float(own), capacity) / skew
     node = platform.get("node_bandwidth")
-    return capacity if node is None else min((app.get("nodes") or 1) * float(node), capacity)
+    return (capacity if node is None else min((app.get("nodes") or 1) * float(node), capacity)) / skew
 
 
 def span_of(document: Document) -> tuple[float, float | None]:
@@ -82,6 +83,7 @@ class Job:
     start: float
     earlier: float
     stages: Iterator[Stage]
+    until: float | None = None
     doing: str = "away"
     work: float = 0.0
     volume: float = 0.0
@@ -97,6 +99,7 @@ class Job:
     io_seconds: float = 0.0
     operations: int = 0
     completion: float | None = None
+    cut: float | None = None
 
     def advance(self, now: float) -> None:
         """Enter the next stage, or stop."""
@@ -138,6 +141,16 @@ class Job:
             return False
         return True
 
+    def cut_off(self, now: float) -> bool:
+        """Stop it if its walltime is over and it is not finished; whether that was so. All else due comes first."""
+        if self.until is None or self.doing in ("away", "done", "cut") or self.until > now + TOLERANCE * abs(now):
+            return False
+        if self.doing == "tail" and self.since + self.work <= now + TOLERANCE * abs(now):
+            return False
+        self.stop(now)
+        self.doing, self.cut = "cut", now
+        return True
+
     def due(self, now: float) -> float | None:
         """When something happens to it next, as things stand."""
         if self.doing == "away":
@@ -147,6 +160,13 @@ class Job:
         if self.doing == "io" and self.rate > 0:
             return now + self.remaining / self.rate
         return None
+
+    def limit_due(self) -> float | None:
+        """When its walltime ends it; a last compute that is over before is no event, and nothing ends it."""
+        in_time = (
+            self.doing == "tail" and self.until is not None and self.since + self.work <= self.until * (1 + TOLERANCE)
+        )
+        return None if in_time or self.doing in ("done", "cut", "away") else self.until
 
     def progress(self) -> float:
         """Ideal seconds done since release, when not computing."""
@@ -168,7 +188,9 @@ class Job:
         return [{"release": self.release, "progress": self.progress() + now - self.since}]
 
     def stop(self, end: float | None) -> None:
-        """Credit what is under way when the run stops; a trailing compute may have ended before."""
+        """Credit what is under way when the run, or it, stops; a trailing compute may have ended before."""
+        if self.doing == "cut":
+            return
         finish = self.since + self.work
         if self.doing == "tail" and (end is None or finish <= end + TOLERANCE * abs(end)):
             self.compute_done += self.work
@@ -190,7 +212,8 @@ def jobs_of(document: Document) -> list[Job]:
         before = begin - release
         earlier = 0.0 if before <= 0 else before if given is None else float(given)
         stages = stages_of(document, index)
-        jobs.append(Job(app["name"], app.get("nodes") or 1, release, max(release, begin), earlier, stages))
+        until = release + app["walltime"] if app.get("walltime") else None
+        jobs.append(Job(app["name"], app.get("nodes") or 1, release, max(release, begin), earlier, stages, until))
     return jobs
 
 
@@ -209,7 +232,8 @@ def alone_in_window(document: Document) -> list[list[Stage]]:
     """For each application, what it does in the window if it has the platform to itself."""
     _, end = span_of(document)
     assert end is not None
-    return [list(clip(job.stages, end - job.start)) for job in jobs_of(document)]
+    jobs = jobs_of(document)
+    return [list(clip(job.stages, (end if job.until is None else min(end, job.until)) - job.start)) for job in jobs]
 
 
 def default_delta(document: Document) -> float | None:
@@ -237,7 +261,8 @@ def bound_min_yield(document: Document) -> float | None:
     def fits(y: float) -> bool:
         needed = 0.0
         for job, stages in zip(jobs, runs, strict=True):
-            needed += sum(moved for _, moved, _ in clip(stages, max(0.0, y * (end - job.release) - job.earlier)))
+            last = end if job.until is None else min(end, job.until)
+            needed += sum(moved for _, moved, _ in clip(stages, max(0.0, y * (last - job.release) - job.earlier)))
         return needed <= carried
 
     lengths = [sum(work + volume / limit for work, volume, limit in stages) for stages in runs]
@@ -270,15 +295,15 @@ def measure(document: Document, jobs: list[Job]) -> Document:
     begin, end = span_of(document)
     done = [job.completion for job in jobs if job.completion is not None]
     makespan = max(done) if len(done) == len(jobs) else None
-    stop = makespan if end is None else end
-    assert stop is not None, "without a window a strategy that never serves someone never ends"
+    stop = max([job.cut for job in jobs if job.cut is not None] + done) if end is None else end
     rows: list[Document] = []
     for job in jobs:
-        age = (stop if job.completion is None else job.completion) - job.release
+        age = left(job, stop) - job.release
         stretch = None if job.completion is None else age / job.progress()
         row = {"name": job.name, "yield": job.progress() / age, "completion": job.completion, "stretch": stretch}
-        # Nobody has a walltime here, so nobody is cut off.
-        rows.append(row | {"compute_done": job.compute_done, "transferred": job.transferred, "cut": False})
+        rows.append(
+            row | {"compute_done": job.compute_done, "transferred": job.transferred, "cut": job.cut is not None}
+        )
     stretches = [row["stretch"] for row in rows if row["stretch"] is not None]
     room = (stop - begin) * sum(job.nodes for job in jobs)
     pressure = None
@@ -296,13 +321,41 @@ def measure(document: Document, jobs: list[Job]) -> Document:
         "pressure": pressure,
         "io_weight": io_weight(document),
         "bound_min_yield": bound_min_yield(document),
+        **losses(jobs, rows, stop),
         "applications": rows,
+    }
+
+
+def left(job: Job, stop: float) -> float:
+    """When a job was over: finished, cut off, or at the end of the run."""
+    return next(time for time in (job.completion, job.cut, stop) if time is not None)
+
+
+def losses(jobs: list[Job], rows: list[Document], stop: float) -> Document:
+    """What is lost while each is there, by the rules for jobs that come and go."""
+    there = [left(job, stop) - job.start for job in jobs]
+    made = [job.compute_done + job.io_seconds for job in jobs]
+    lost = sum(j.nodes * (t if j.cut is not None else t - m) for j, t, m in zip(jobs, there, made, strict=True))
+    used = sum(job.nodes * time for job, time in zip(jobs, there, strict=True))
+    yields = [row["yield"] for row in rows]
+    stretches = [row["stretch"] for row in rows if row["stretch"] is not None]
+    return {
+        "node_hours_lost": lost / 3600,
+        "node_hours_used": used / 3600,
+        "lost_share": lost / used if used else None,
+        "worst": next(row["name"] for row in rows if row["yield"] <= (1 + TOLERANCE) * min(yields)),
+        "mean_yield": sum(j.nodes * t * y for j, t, y in zip(jobs, there, yields, strict=True)) / used
+        if used
+        else None,
+        "p95_stretch": float(np.percentile(stretches, 95)) if stretches else None,
+        "unfinished": len(jobs) - len(stretches),
     }
 
 
 def next_instant(jobs: list[Job], now: float, tick: float | None, end: float | None) -> float | None:
     """Find the earliest of all that is due; None when nothing but ticks could happen any more."""
-    times = [time for time in (end, *(job.due(now) for job in jobs)) if time is not None]
+    times = [end, *(job.due(now) for job in jobs), *(job.limit_due() for job in jobs)]
+    times = [time for time in times if time is not None]
     if not times:
         return None
     time = min(times if tick is None else [*times, tick])
@@ -335,6 +388,23 @@ def started_at_zero(document: Document, begin: float) -> Document:
     return document | {"window": {"begin": 0, "end": document["window"]["end"] - begin}, "applications": applications}
 
 
+def disturbed(document: Document, state: Document, sharing: str | Policy) -> dict[str, float]:
+    """One decision with what k who move at once leave of the capacity: asked as if all did, then as few as do."""
+    efficiencies = document["platform"].get("interference") or [1.0]
+    capacity, number, rates = state["capacity"], len(state["active"]), None
+    while True:
+        share = efficiencies[min(max(number, 1), len(efficiencies)) - 1]
+        # Orders remember whom they serve: asked again at the same instant they say the same.
+        answer = rates_of(state | {"capacity": capacity * share}, sharing)
+        moving = max(1, sum(rate > 0 for rate in answer.values()))
+        if rates is not None and moving > number:
+            return rates  # k never rises: so many cannot have as much
+        rates = answer
+        if moving >= number:
+            return rates
+        number = moving
+
+
 def simulate_from_zero(document: Document, sharing: str | Policy, delta: float | None) -> Document:
     """Run a scenario whose window, if it has one, begins at 0."""
     begin, end = span_of(document)
@@ -353,20 +423,20 @@ def simulate_from_zero(document: Document, sharing: str | Policy, delta: float |
             tick, happened = next(ticks), True
         while any([job.settle(now) for job in jobs]):
             happened = True
+        # Not by `any` of a generator: every one of them.
+        happened |= any([job.cut_off(now) for job in jobs])
         events += happened
         if now == end:
             break
         active = [job for job in jobs if job.doing == "io"]
-        if happened and active:
-            state: dict[str, Any] = {
-                "capacity": float(document["platform"]["bandwidth"]),
-                "now": now,
-                "begin": begin,
-                "end": end,
-            }
+        if happened and (active or hasattr(sharing, "watches")):
+            available = float(document["platform"]["bandwidth"])
+            state: dict[str, Any] = {"capacity": available, "now": now, "begin": begin, "end": end}
             state["computing"] = [busy for job in jobs for busy in job.computing(now)]
-            rates = rates_of(state | {"active": [job.view() for job in active]}, sharing)
-            trace.append((now, rates))
+            state["gone"] = [job.name for job in jobs if job.cut is not None]
+            rates = disturbed(document, state | {"active": [job.view() for job in active]}, sharing)
+            if active:
+                trace.append((now, rates))
             for job in active:
                 job.rate = rates.get(job.name, 0.0)
         then = next_instant(jobs, now, tick, end)

@@ -179,7 +179,10 @@ def served_share(state: State, flow: State) -> float:
 
 
 def by_turns(document: Document, order: list[str]) -> Policy:
-    """One operation of each job in turn, in a fixed order, waiting for whoever's turn it is."""
+    """One operation of each job in turn, in a fixed order, waiting for whoever's turn it is.
+
+    It watches every event, also those at which nobody asks for anything: who is waited for keeps the turn.
+    """
     jobs = jobs_of(document)
     started: Counter[str] = Counter()
     turn = 0
@@ -189,7 +192,8 @@ def by_turns(document: Document, order: list[str]) -> Policy:
         for place in [*range(turn, len(order)), *range(turn)]:
             job = jobs[order[place]]
             released = job.start <= state["now"] * (1 + TOLERANCE)
-            if released and started[job.name] < job.operations():
+            if released and started[job.name] < job.operations() and job.name not in state.get("gone", ()):
+                turn = place
                 break
         else:
             return None
@@ -199,7 +203,9 @@ def by_turns(document: Document, order: list[str]) -> Policy:
             turn = (place + 1) % len(order)
         return chosen
 
-    return exclusive(choose)
+    decide = exclusive(choose)
+    decide.watches = True  # type: ignore[attr-defined]
+    return decide
 
 
 def turns_by(document: Document, key: Callable[[Job], float]) -> Policy:
@@ -214,6 +220,8 @@ def follow(sequence: Iterable[str]) -> Policy:
 
     def choose(state: State) -> State | None:
         nonlocal expected
+        while expected in state.get("gone", ()):
+            expected = next(names, None)
         if expected is None:
             return by_posting(state["active"])[0]
         chosen = next((flow for flow in state["active"] if flow["name"] == expected), None)

@@ -250,9 +250,10 @@ def decide(
         for job in jobs
         if target in job.pace and target not in job.transfers and job.doing not in ("away", "done", "cut")
     ]
-    moving, again = len(there), bool(there)
+    moving, again = len(there), bool(there) or hasattr(policy, "watches")
     while again:
-        state: dict[str, Any] = {"capacity": efficiency(document, target, moving), "now": now, "begin": 0.0, "end": end}
+        available = efficiency(document, target, max(1, moving))
+        state: dict[str, Any] = {"capacity": available, "now": now, "begin": 0.0, "end": end}
         state |= {"active": [job.view(target) for job in there]}
         rates = rates_of(state | {"computing": [job.elsewhere(target, now) for job in others]}, policy)
         fewer = sum(rates.get(job.name, 0.0) > 0.0 for job in there)
@@ -289,8 +290,9 @@ def simulate(
         left = [job for job in jobs if job.doing not in ("done", "cut")]
         if now == end or (first and any(job.doing == "done" for job in jobs)) or (end is None and not left):
             break
-        for target in touched:
-            decide(document, jobs, target, now, end, policies[target])
+        for target in places:
+            if target in touched or hasattr(policies[target], "watches"):
+                decide(document, jobs, target, now, end, policies[target])
         due = [time for job in jobs for time in job.due(now) if time < math.inf] + ([] if end is None else [end])
         if not due:
             raise Stalled(f"under {sharing} nothing happens after {now:g}")

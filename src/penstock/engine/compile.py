@@ -54,12 +54,14 @@ def compile_scenario(scenario: Scenario) -> Program:
     return Program(
         names=tuple(application.name for application in scenario.applications),
         capacity=float(capacity),
+        efficiency=np.array(scenario.shared_interference or (), dtype=np.float64),
         begin=begin,
         end=end,
         nodes=np.array([application.nodes for application in scenario.applications], dtype=np.float64),
         release=release,
         progress=np.array([_progress(application, begin) for application in scenario.applications]),
         start=start,
+        walltime=np.array([_walltime(application) for application in scenario.applications]),
         first=np.cumsum([0] + [part.size for part in volume]),
         work=_emptied(work),
         volume=_emptied(volume),
@@ -70,12 +72,17 @@ def compile_scenario(scenario: Scenario) -> Program:
 
 
 def limits(application: Application, scenario: Scenario) -> tuple[float, float]:
-    """The caps (read, write) in bytes/s: its own, else what its nodes can drive; never above the whole bandwidth."""
+    """The caps (read, write) in bytes/s: its own, else what its nodes can drive; never above the whole bandwidth.
+
+    All nodes wait for the one that has most to move, so an application whose slowest node moves s times the mean has
+    the cap over s (P1 §3.1.2).
+    """
     most = scenario.shared_bandwidth or math.inf
     each, own = scenario.platform.node_bandwidth, application.bandwidth
     if own is None:
         own = most if each is None else application.nodes * each
-    return min(most, application.read_bandwidth or own), min(most, application.write_bandwidth or own)
+    read, write = (min(most, each or own) for each in (application.read_bandwidth, application.write_bandwidth))
+    return read / application.node_skew, write / application.node_skew
 
 
 def _emptied(parts: list[Any]) -> Floats:
@@ -93,6 +100,10 @@ class CompiledApplication(NamedTuple):
     limit: Floats
     tail: float
     endless: bool
+
+
+def _walltime(application: Application) -> float:
+    return math.inf if application.walltime is None else application.walltime
 
 
 def _progress(application: Application, begin: float) -> float:

@@ -13,10 +13,10 @@ from penstock.kernels.compile import inlined, kernel
 
 
 class Dedicated(NamedTuple):
-    """One entry per application, each run alone and stopped at the end of the window if there is one."""
+    """One entry per application, each run alone and stopped at its walltime or the end of the window, if it has one."""
 
     completion: Floats  # when its last phase would end, also if that lies after the window; infinity if endless
-    yields: Floats  # at its completion, or at the end of the window if that comes first
+    yields: Floats  # at its completion, or when it is stopped if that comes first
     transferred: Floats  # bytes inside the window
     started: Ints  # operations started strictly before the end
     listed: Floats  # seconds that all its phases take; infinity if endless
@@ -32,7 +32,7 @@ class Alone(NamedTuple):
 
 def dedicated(program: Program) -> Dedicated:
     """Run every application of `program` alone."""
-    window = program.end - program.start
+    window = program.until - program.start
     run = alone(program, window)
     listed = np.where(program.endless, np.inf, run.operations + program.tail)
     made = np.minimum(listed, window)

@@ -31,6 +31,7 @@ def foresee(scenario: Scenario, program: Program) -> Foresight:
         operations=operations,
         mean_work=np.array(mean_work),
         mean_seconds=np.array(mean_seconds),
+        until=program.release + program.walltime,
     )
 
 

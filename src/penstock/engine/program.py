@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.foresight import picked
 
-_PER_APPLICATION = ("nodes", "release", "progress", "start", "tail", "endless")
+_PER_APPLICATION = ("nodes", "release", "progress", "start", "walltime", "tail", "endless")
 _PER_OPERATION = ("work", "volume", "limit")
 
 
@@ -25,12 +25,14 @@ class Program(NamedTuple):
 
     names: tuple[str, ...]
     capacity: float  # B, bytes/s
+    efficiency: Floats  # share of B with 1, 2, … applications moving, the last for all more; empty: all of it
     begin: float  # T_begin; 0 without a window
     end: float  # T_end; infinity without a window
     nodes: Floats  # m: p_i
     release: Floats  # m: tau_i
     progress: Floats  # m: ideal progress, in seconds, made before `start`
     start: Floats  # m: max(begin, release), when the first listed phase starts
+    walltime: Floats  # m: seconds from its release after which it is cut off; infinity: never
     first: Ints  # m + 1: where an application's operations start
     work: Floats  # k: compute seconds right before the operation, may be 0
     volume: Floats  # k: bytes, > 0
@@ -53,6 +55,11 @@ class Program(NamedTuple):
     def windowed(self) -> bool:
         """Whether the run stops at `end` instead of going to completion."""
         return bool(np.isfinite(self.end))
+
+    @property
+    def until(self) -> Floats:
+        """When each application stops at the latest: at its walltime, or at the end of the window."""
+        return np.minimum(self.end, self.release + self.walltime)
 
     @property
     def origin(self) -> float:

@@ -92,8 +92,11 @@ class Stepping(ABC):
         """Let a plain Python policy decide."""
         started = time.thread_time()
         view = self._shown(self._now)
-        ask(self.policy, view, self.rates[: view.limit.size])
+        self._decide(view, self.rates[: view.limit.size])
         self.seconds += time.thread_time() - started
+
+    def _decide(self, view: View, rates: Floats) -> None:
+        ask(self.policy, view, rates)
 
 
 @kernel(DECIDE)

@@ -12,7 +12,7 @@ class Timeline:
     """Segments of I/O in order of their end; rate 0 means waiting. Between its segments an application computes.
 
     An application computes from `started` to its first segment, between segments that do not touch, and from
-    its last segment to `stopped` (its completion, or the end of the window).
+    its last segment to `stopped` (its completion, when its walltime cut it off, or the end of the window).
     """
 
     names: tuple[str, ...]
@@ -26,4 +26,4 @@ class Timeline:
     start: Floats
     stop: Floats
     rate: Floats  # bytes/s
-    cut: int  # segments from here on were cut off by the end of the run
+    cut: int  # segments from here on were cut off, by the end of the run or a walltime

@@ -62,10 +62,10 @@ def interval_bound(program: Program) -> float:
 def aim(program: Program, listed: Floats, y: float) -> tuple[Floats, Floats]:
     """Seconds of its dedicated run that each application must do for yield y, and by when (counted from the begin).
 
-    That is by the end of the window, or earlier if it must do all of the seconds `listed`: then its yield counts when
-    it is done.
+    That is by its walltime or the end of the window, or earlier if it must do all of the seconds `listed`: then its
+    yield counts when it is done.
     """
-    end, release = program.end - program.begin, program.release - program.begin
+    end, release = program.until - program.begin, program.release - program.begin
     wanted = np.maximum(0.0, y * (end - release) - program.progress)
     due = np.where(wanted >= listed, release + (program.progress + listed) / y, end)
     return np.minimum(wanted, listed), due

@@ -9,7 +9,7 @@ import numpy as np
 from penstock.engine.dedicated import Dedicated
 from penstock.engine.link.execution import Run
 from penstock.engine.program import Program
-from penstock.kernels.arrays import Floats
+from penstock.kernels.arrays import SAME, Floats
 from penstock.metrics.losses import Lives, losses_of
 from penstock.metrics.result import ApplicationResult, Result
 
@@ -27,27 +27,25 @@ class Yardsticks(NamedTuple):
 def measure(program: Program, yardsticks: Yardsticks, sharing: str, run: Run) -> Result:
     """All metrics of one run."""
     finished = ~np.isnan(run.completion)
-    age = np.where(finished, run.completion, run.end) + (run.origin - program.release)
+    age = run.stopped + (run.origin - program.release)
     yields = _yields(program, run, age)
     # What was done before the window is part of the dedicated time.
     stretch = age / (yardsticks.alone.listed + program.progress)
     end, completion = run.origin + run.end, run.origin + run.completion
     weight = program.nodes / program.nodes.sum() / (run.end + (run.origin - program.begin))
-    there = np.where(finished, run.completion, run.end) + (run.origin - np.maximum(program.release, program.begin))
-    losses = losses_of(
-        Lives(
-            program.names,
-            program.nodes,
-            there,
-            run.compute_done + run.io_seconds,
-            yields,
-            np.where(finished, stretch, np.nan),
-            np.zeros(len(program.names), bool),
-        )
+    cut = ~np.isnan(run.cut)
+    lives = Lives(
+        names=program.names,
+        nodes=program.nodes,
+        seconds=run.stopped + (run.origin - program.start),
+        progress=run.compute_done + run.io_seconds,
+        yields=yields,
+        stretch=np.where(finished, stretch, np.nan),
+        cut=cut,
     )
     best = min(bound for bound in (yardsticks.volume_bound, yardsticks.interval_bound) if bound is not None)
     return Result(
-        **vars(losses),
+        **vars(losses_of(lives)),
         sharing=sharing,
         end=end,
         events=run.events,
@@ -71,11 +69,22 @@ def measure(program: Program, yardsticks: Yardsticks, sharing: str, run: Run) ->
                 float(stretch[i]) if finished[i] else None,
                 float(run.compute_done[i]),
                 float(run.transferred[i]),
+                bool(cut[i]),
             )
             for i, name in enumerate(program.names)
         ),
+        closed=_is_closed(program, run),
         timeline=run.timeline,
     )
+
+
+def _is_closed(program: Program, run: Run) -> bool:
+    """Whether everybody starts together, and stays to the end of the window if there is one.
+
+    Only then do shares of the whole run, such as the efficiency, say how well it went.
+    """
+    together = bool(np.all(program.start <= program.start.min() * (1.0 + SAME)))
+    return together and (not program.windowed or bool(np.all(run.stopped >= run.end * (1.0 - SAME))))
 
 
 def _yields(program: Program, run: Run, age: Floats) -> Floats:

@@ -60,12 +60,17 @@ class Result(Losses):
     # what no exclusive schedule can beat. The two are one if it was proved.
     ratio_to_optimum: float | None = None
     ratio_to_bound: float | None = None
+    closed: bool = field(default=True, compare=False)  # everybody is there from beginning to end; not in the JSON
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form, without the timeline, and without the ratios to an optimum that nobody sought."""
-        left_out = ["applications", "timeline"]
+        """The JSON form, without the timeline, and without the ratios to an optimum that nobody sought.
+
+        What is lost comes after the rest, as it came to it.
+        """
+        left_out = ["applications", "closed", "timeline"]
         if self.ratio_to_optimum is None:
             left_out += ["ratio_to_optimum", "ratio_to_bound"]
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in left_out}
+        names = sorted(self.__dataclass_fields__, key=Losses.__dataclass_fields__.__contains__)
+        plain = {name: getattr(self, name) for name in names if name not in left_out}
         return plain | {"applications": [application.to_dict() for application in self.applications]}

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, JsonValue, model_validator
 from penstock.kernels.arrays import SAME
 from penstock.model.application import Application
 from penstock.model.plain import plain
-from penstock.model.platform import Platform
+from penstock.model.platform import Interference, Platform
 from penstock.model.problems import Locate, Path, reject
 from penstock.model.record import Noise, NotEmpty, Record, Seconds, Seed
 from penstock.model.size import check_size
@@ -79,6 +79,13 @@ class Scenario(Record):
         alone = self.platform.bandwidth is None and nodes is not None and nodes.count == 1
         return nodes.bandwidth if nodes and (self.by_io_node or alone) else self.platform.bandwidth
 
+    @property
+    def shared_interference(self) -> Interference | None:
+        """What those who share that bandwidth leave of it when several move at once; None: all of it."""
+        nodes = self.platform.io_nodes
+        alone = self.platform.bandwidth is None and nodes is not None and nodes.count == 1
+        return nodes.interference if nodes and (self.by_io_node or alone) else self.platform.interference
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         reject("Scenario", self._problems())
@@ -125,7 +132,11 @@ class Scenario(Record):
 
     def _time_problems(self, application: Application) -> Iterator[tuple[Path, object, str]]:
         """What does not fit together of an application's times and the window; places are inside the application."""
-        release, progress = application.release, application.progress
+        release, progress, walltime = application.release, application.progress, application.walltime
+        begin = self.window.begin if self.window else 0.0
+        if walltime is not None and release + walltime <= begin:
+            text = f"is {walltime:g}; from its release it reaches beyond window.begin, {begin:g}"
+            yield ("walltime",), walltime, text
         if self.window is None:
             if application.endless:
                 last = ("phases", len(application.phases) - 1, "repeat")

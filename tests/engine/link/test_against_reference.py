@@ -13,9 +13,12 @@ import reference
 from penstock import Scenario, simulate
 from penstock.policies.sharing import NAMES
 from reference.policies import credited_yield, loss_capped_srpt, reserve_credit, reserve_srpt
-from strategies import documents
+from strategies import crowds, documents, sites
 
-METRICS = ("min_yield", "utilization", "efficiency", "makespan", "max_stretch", "mean_stretch", "pressure", "io_weight")
+METRICS = (
+    *("min_yield", "utilization", "efficiency", "makespan", "max_stretch", "mean_stretch", "pressure", "io_weight"),
+    *("node_hours_lost", "node_hours_used", "lost_share", "mean_yield", "p95_stretch", "unfinished"),
+)
 
 
 def close(value: float | None, relative: float = 1e-9) -> Any:
@@ -27,6 +30,7 @@ def assert_same(document: dict[str, Any], sharing: str, relative: float = 1e-9) 
     slow = reference.simulate(document, sharing)
     for metric in METRICS:
         assert getattr(fast, metric) == close(slow[metric], relative), metric
+    assert fast.worst == slow["worst"]
     for ours, theirs in zip(fast.applications, slow["applications"], strict=True):
         for key, value in ours.to_dict().items():
             assert value == (theirs[key] if key == "name" else close(theirs[key], relative)), (ours.name, key)
@@ -37,6 +41,12 @@ def assert_same(document: dict[str, Any], sharing: str, relative: float = 1e-9) 
 @settings(max_examples=9 * settings().max_examples)
 @given(document=documents(), sharing=st.sampled_from(NAMES))
 def test_engine_and_policies_match_the_reference(document: dict[str, Any], sharing: str) -> None:
+    assert_same(document, sharing, 1e-6 if sharing == "best-next-event" else 1e-9)
+
+
+@pytest.mark.parametrize("sharing", NAMES)
+@given(document=sites(documents()) | sites(crowds()) | sites(crowds(windowed=True)))
+def test_a_site_matches_the_reference(sharing: str, document: dict[str, Any]) -> None:
     assert_same(document, sharing, 1e-6 if sharing == "best-next-event" else 1e-9)
 
 

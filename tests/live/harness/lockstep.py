@@ -214,9 +214,9 @@ class Lockstep:
             io_seconds[row.application] += moved / row.limit
         timeline = self._timeline(end)
         io_seconds = np.maximum(0.0, io_seconds)
-        return Run(
-            self.origin, end, self.events, 0.0, compute_done, transferred, io_seconds, state.completion, timeline
-        )
+        moved = compute_done, transferred, io_seconds
+        uncut = np.full_like(state.completion, np.nan)  # walltimes are the simulator's alone
+        return Run(self.origin, end, self.events, 0.0, *moved, state.completion, uncut, timeline)
 
     def _timeline(self, end: float) -> Timeline:
         program, cut = self.program, len(self.segments.start)

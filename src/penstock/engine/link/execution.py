@@ -12,8 +12,10 @@ import numpy as np
 from penstock.engine.link import loop
 from penstock.engine.link.state import (
     ACTIVE,
+    CAPACITY,
     ENDED,
     EVENTS,
+    LIMITED,
     NOW,
     SEGMENTS,
     STOP,
@@ -51,7 +53,14 @@ class Run:
     transferred: Floats
     io_seconds: Floats  # transferred bytes at full rate
     completion: Floats  # NaN if not finished
+    cut: Floats  # when it was cut off by its walltime; NaN if it was not
     timeline: Timeline | None
+
+    @property
+    def stopped(self) -> Floats:
+        """When each application stopped: finished, cut off, or at the end."""
+        ended = np.fmax(self.completion, self.cut)
+        return np.where(np.isnan(ended), self.end, ended)
 
 
 def execute(
@@ -94,8 +103,10 @@ class Execution(Stepping):
         self.state = initial_state(program, self.origin, held)
         if foresight is not None:
             start = np.full(len(program.names), np.inf) if held else foresight.start - self.origin
-            foresight = foresight._replace(start=start)
+            foresight = foresight._replace(start=start, until=foresight.until - self.origin)
         self.view = initial_view(program, self.origin, policy, foresight)
+        if program.efficiency.size:
+            self.state = self.state._replace(remembered=np.zeros(self.view.memory.size))
         self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
         self.recorded: list[Segments] = []
 
@@ -140,7 +151,7 @@ class Execution(Stepping):
         if self.state.counts[ENDED] > 0:
             self.state.counts[ENDED] = 0
             return self._now
-        if self.state.counts[ACTIVE] + self.state.counts[WAITING] == 0:
+        if self.state.counts[[ACTIVE, WAITING, LIMITED]].sum() == 0:
             return np.inf
         self.state.clock[STOP] = stop
         while (status := self.stretch(_CHUNK, None)) not in (loop.DONE, loop.SOMEONE_ENDED, loop.STOPPED):
@@ -151,6 +162,11 @@ class Execution(Stepping):
     def completion(self) -> Floats:
         """When each application ended, or is known to end; NaN for the others."""
         return self.state.completion
+
+    @property
+    def cut(self) -> Floats:
+        """When each application was cut off by its walltime; NaN for the others."""
+        return self.state.cut
 
     def stretch(self, budget: int, progress: Progress | None) -> int:
         """Go on as any loop does; segments that fill their room are put aside."""
@@ -194,7 +210,30 @@ class Execution(Stepping):
 
     def _shown(self, now: float) -> View:
         active = int(self.state.counts[ACTIVE])
-        return active_rows(self.view, now, 0, active, loop.lost_by_all(self.chains, self.state, self.view, now))
+        view = self.view._replace(capacity=float(self.state.clock[CAPACITY]))
+        return active_rows(view, now, 0, active, loop.lost_by_all(self.chains, self.state, self.view, now))
+
+    def _decide(self, view: View, rates: Floats) -> None:
+        if self.chains.efficiency.size == 0:
+            super()._decide(view, rates)
+        else:
+            self._decide_disturbed(view, rates)
+
+    def _decide_disturbed(self, view: View, rates: Floats) -> None:
+        """As the loop asks a compiled policy."""
+        efficiency, remembered = self.chains.efficiency, view.memory.copy()
+        count, share, settled = rates.size, loop.left_by(efficiency, rates.size), False
+        before = share
+        while True:
+            super()._decide(view._replace(capacity=self.view.capacity * share), rates)
+            number = loop.moving(rates, rates.size)
+            if settled or number == count or loop.left_by(efficiency, number) == share:
+                break
+            settled = number > count
+            count, share, before = number, before if settled else loop.left_by(efficiency, number), share
+            view.memory[:] = remembered
+            rates[:] = 0.0
+        self.state.clock[CAPACITY] = self.view.capacity * share
 
     def _refused(self, view: View) -> str:
         return improper(self.policy, [self.program.names[row] for row in view.application], view, view.rate)
@@ -207,7 +246,7 @@ class Execution(Stepping):
 
     def _result(self) -> Run:
         program, state, view = self.program, self.state, self.view
-        end = float(state.clock[NOW] if program.windowed else np.nanmax(state.completion))
+        end = float(state.clock[NOW] if program.windowed else np.nanmax(np.fmax(state.completion, state.cut)))
         compute_done, transferred = state.compute_done.copy(), state.transferred.copy()
         io_seconds = state.done - program.progress - compute_done
         active = view.application[: state.counts[ACTIVE]]
@@ -228,6 +267,7 @@ class Execution(Stepping):
             transferred,
             np.maximum(0.0, io_seconds),
             state.completion,
+            state.cut,
             self._timeline(end, rows) if self.room.start.size else None,
         )
 
@@ -235,10 +275,10 @@ class Execution(Stepping):
         """All segments, those still open at the end closed there."""
         self._keep_segments()
         view, state = self.view, self.state
+        ended = np.fmax(state.completion, state.cut)
         starts = state.segment_start[rows]
         open_rows = np.flatnonzero(starts < end)
         owner = view.application[rows][open_rows]
-        cut = sum(part.start.size for part in self.recorded)
         self.recorded.append(
             Segments(
                 owner,
@@ -248,8 +288,11 @@ class Execution(Stepping):
                 view.rate[rows][open_rows],
             )
         )
-        columns = (np.concatenate(column) for column in zip(*self.recorded, strict=True))
-        application, operation, start, stop, rate = columns
+        columns = [np.concatenate(column) for column in zip(*self.recorded, strict=True)]
+        # Operations that a walltime cut off go to those that the end of the run did.
+        whole = columns[1] != (-2 - state.operation)[columns[0]]
+        whole[whole.size - open_rows.size :] = False
+        application, operation, start, stop, rate = (column[np.argsort(~whole, kind="stable")] for column in columns)
         program = self.program
         return Timeline(
             names=program.names,
@@ -257,13 +300,13 @@ class Execution(Stepping):
             begin=program.begin,
             end=self.origin + end,
             started=program.start,
-            stopped=self.origin + np.where(np.isnan(state.completion), end, state.completion),
+            stopped=self.origin + np.where(np.isnan(ended), end, ended),
             application=application,
             operation=operation - program.first[application],
             start=self.origin + start,
             stop=self.origin + stop,
             rate=rate,
-            cut=cut,
+            cut=int(np.count_nonzero(whole)),
         )
 
 

@@ -14,10 +14,12 @@ from numba import types
 from penstock.engine.link.losses import NOT_ASKED, mean_loss
 from penstock.engine.link.state import (
     ACTIVE,
+    CAPACITY,
     CHAINS,
     ENDED,
     EVENTS,
     IDLE,
+    LIMITED,
     NOW,
     SEGMENTS,
     SEGMENTS_TYPE,
@@ -40,7 +42,7 @@ from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 MOST_IDLE = 1_000_000
 
 # How `run` came to stop.
-DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED, SOMEONE_ENDED, STOPPED = range(8)
+DONE, PAUSED, BUDGET_SPENT, ROOM_SPENT, STALLED, REFUSED, SOMEONE_ENDED, STOPPED, WALLTIME_OVER = range(9)
 
 
 @inlined
@@ -88,7 +90,9 @@ def _enter(chains: Chains, state: LinkState, view: View, application: int, opera
         work = chains.work[operation]
         if work > SAME * now:
             state.since[application] = now
-            _wait(state, application, now + work)
+            # A compute that its walltime ends leads nowhere.
+            if state.counts[LIMITED] == 0 or now + work <= state.until[application] * (1.0 + SAME):
+                _wait(state, application, now + work)
         else:
             state.compute_done[application] += work
             state.done[application] += work
@@ -97,8 +101,9 @@ def _enter(chains: Chains, state: LinkState, view: View, application: int, opera
         state.since[application] = now
         tail = chains.tail[application]
         # The end of a last compute is no event: its time is settled here.
-        if chains.endless[application] == 0 and now + tail <= chains.end * (1.0 + SAME):
-            state.completion[application] = min(now + tail, chains.end)
+        last = chains.end if state.counts[LIMITED] == 0 else min(chains.end, state.until[application])
+        if chains.endless[application] == 0 and now + tail <= last * (1.0 + SAME):
+            state.completion[application] = min(now + tail, last)
             state.compute_done[application] += tail
             state.done[application] += tail
             if chains.watching > 0:
@@ -153,6 +158,49 @@ def _wake(chains: Chains, state: LinkState, view: View, now: float) -> None:
 
 
 @inlined
+def _row_of(view: View, active: int, application: int) -> int:
+    """Where the operation of `application` is in the View; -1 if it has posted none."""
+    found = -1
+    for row in range(active):
+        if view.application[row] == application:
+            found = row
+    return found
+
+
+@inlined
+def _cut_off(chains: Chains, state: LinkState, view: View, segments: Segments, application: int, now: float) -> None:
+    """Its walltime is over: what it has moved or computed counts as done, and it is gone."""
+    row = _row_of(view, state.counts[ACTIVE], application)
+    operation = state.operation[application]
+    if row >= 0:
+        _record(segments, state, view, row, now, True)
+        moved = chains.volume[operation] - max(0.0, view.remaining[row])
+        state.transferred[application] += moved
+        state.done[application] += moved / chains.limit[operation]
+        _drop(view, state, row)
+    else:
+        state.compute_done[application] += now - state.since[application]
+        state.done[application] += now - state.since[application]
+    state.operation[application] = -2 - operation
+    state.cut[application] = now
+    state.counts[ENDED] += chains.watching
+
+
+@inlined
+def _end_walltimes(chains: Chains, state: LinkState, view: View, segments: Segments, now: float) -> None:
+    """Cut off whose walltime is over now and who has not finished; forget the walltimes of those who have."""
+    while state.counts[LIMITED] > 0:
+        application = state.limit_application[0]
+        finished = not np.isnan(state.completion[application])
+        if not finished and state.limit_time[0] > now * (1.0 + SAME):
+            break
+        pop(state.limit_time, state.limit_application, state.counts[LIMITED])
+        state.counts[LIMITED] -= 1
+        if not finished:
+            _cut_off(chains, state, view, segments, application, now)
+
+
+@inlined
 def _record_changes(view: View, state: LinkState, segments: Segments, rates: Floats, now: float) -> None:
     """Close the segments of those whose rate is about to change."""
     for row in range(state.counts[ACTIVE]):
@@ -186,9 +234,69 @@ def lost_by_all(chains: Chains, state: LinkState, view: View, now: float) -> flo
 
 
 @inlined
+def moving(rates: Floats, active: int) -> int:
+    """How many get a rate; at least one, as nobody alone is disturbed."""
+    count = 0
+    for row in range(active):
+        count += rates[row] > 0.0
+    return max(1, count)
+
+
+@inlined
+def left_by(efficiency: Floats, count: int) -> float:
+    """The share of the capacity that there is while so many move."""
+    return efficiency[min(count, efficiency.size) - 1]  # type: ignore[no-any-return]
+
+
+@inlined
+def _copy(source: Floats, target: Floats) -> None:
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@kernel(types.void(CHAINS, STATE, ROOM, POLICY, RATES, types.float64, types.float64))
+def _ask_disturbed(
+    chains: Chains, state: LinkState, view: View, policy: Decide, rates: Floats, now: float, lost: float
+) -> None:
+    """Ask with what is left if all active ones move; if fewer do, they disturb each other less: ask with that.
+
+    Should more move then, there would not be as much: what was given before holds. A decision that does not count
+    leaves nothing behind in the policy's memory.
+    """
+    active = state.counts[ACTIVE]
+    count, share, settled = active, left_by(chains.efficiency, active), False
+    before = share
+    _copy(view.memory, state.remembered)
+    while True:
+        policy(rows_shown(view, now, view.capacity * share, 0, active, view.memory, lost), part(rates, 0, active))
+        number = moving(rates, active)
+        if settled or number == count or left_by(chains.efficiency, number) == share:
+            break
+        settled = number > count
+        count, share, before = number, before if settled else left_by(chains.efficiency, number), share
+        _copy(state.remembered, view.memory)
+        for row in range(active):
+            rates[row] = 0.0
+    state.clock[CAPACITY] = view.capacity * share
+
+
+@inlined
+def _ask(chains: Chains, state: LinkState, view: View, policy: Decide, rates: Floats, now: float) -> None:
+    """Let the policy decide."""
+    lost = lost_by_all(chains, state, view, now)
+    active = state.counts[ACTIVE]
+    if chains.efficiency.size > 0:
+        _ask_disturbed(chains, state, view, policy, rates, now, lost)
+    else:
+        policy(rows_shown(view, now, view.capacity, 0, active, view.memory, lost), part(rates, 0, active))
+
+
+@inlined
 def _next_instant(chains: Chains, state: LinkState, completion: float) -> float:
-    """When something happens next: a completion, a release, the end of a compute, or the end of it all."""
+    """When something happens next: a completion, a release, the end of a compute or a walltime, or of it all."""
     then = min(completion, chains.end)
+    if state.counts[LIMITED] > 0:
+        then = min(then, state.limit_time[0])
     return min(then, state.heap_time[0]) if state.counts[WAITING] > 0 else then
 
 
@@ -200,12 +308,21 @@ def _pass_ticks(state: LinkState, tick: float, now: float) -> None:
 
 
 @inlined
+def _walltime_over(state: LinkState) -> bool:
+    """Whether the next walltime is over, or plays no part any more."""
+    due = state.limit_time[0] <= state.clock[NOW] * (1.0 + SAME)
+    return due or not np.isnan(state.completion[state.limit_application[0]])
+
+
+@inlined
 def _after_instant(chains: Chains, state: LinkState, segments: Segments) -> int:
     """Whether to go on: not when all is over, someone has ended or may join, or what comes next has no room."""
     status = BUDGET_SPENT
+    if state.counts[LIMITED] > 0 and _walltime_over(state):
+        return WALLTIME_OVER
     ended = state.counts[ENDED]
     state.counts[ENDED] = 0
-    if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] == 0:
+    if chains.end == np.inf and state.counts[ACTIVE] + state.counts[WAITING] + state.counts[LIMITED] == 0:
         status = DONE
     elif ended > 0:
         status = SOMEONE_ENDED
@@ -216,12 +333,13 @@ def _after_instant(chains: Chains, state: LinkState, segments: Segments) -> int:
     return status
 
 
-@kernel(
-    types.int64(
-        CHAINS, STATE, ROOM, POLICY, SEGMENTS_TYPE, RATES, types.float64, types.int64, types.boolean, types.boolean
-    )
+RUN = types.int64(
+    CHAINS, STATE, ROOM, POLICY, SEGMENTS_TYPE, RATES, types.float64, types.int64, types.boolean, types.boolean
 )
-def run(
+
+
+@kernel(RUN)
+def _run(
     chains: Chains,
     state: LinkState,
     view: View,
@@ -233,13 +351,7 @@ def run(
     pausing: bool,
     resuming: bool,
 ) -> int:
-    """Go on until the end, until `budget` events have passed, or, `pausing`, until a decision is needed.
-
-    After a pause the caller puts its rates into `rates` and calls again with `resuming`. When someone has ended, the
-    caller may admit others at that instant before it calls again. At the caller's stop, if something happens there, the
-    run stops before it decides; else before the first instant beyond, its rates in force: then the caller goes on as
-    after a pause, with the same rates.
-    """
+    """As `run`, but it also stops where walltimes are over: to deal with them in here would slow the loop down."""
     now = state.clock[NOW]
     status = BUDGET_SPENT
     while status == BUDGET_SPENT and budget > 0:
@@ -250,12 +362,12 @@ def run(
                 status = PAUSED
                 break
             if not resuming:
-                lost = lost_by_all(chains, state, view, now)
-                policy(rows_shown(view, now, view.capacity, 0, active, view.memory, lost), part(rates, 0, active))
+                _ask(chains, state, view, policy, rates, now)
             if segments.start.size > 0:
                 _record_changes(view, state, segments, rates, now)
             soonest, in_all = take(rates, view.rate, view.limit, view.remaining, active)
-            if not in_all <= view.capacity * (1.0 + SAME):
+            capacity = view.capacity if chains.efficiency.size == 0 else state.clock[CAPACITY]
+            if not in_all <= capacity * (1.0 + SAME):
                 status = REFUSED
                 break
         resuming = False
@@ -285,10 +397,51 @@ def run(
     return status
 
 
+@kernel(RUN)
+def run(
+    chains: Chains,
+    state: LinkState,
+    view: View,
+    policy: Decide,
+    segments: Segments,
+    rates: Floats,
+    tick: float,
+    budget: int,
+    pausing: bool,
+    resuming: bool,
+) -> int:
+    """Go on until the end, until `budget` events have passed, or, `pausing`, until a decision is needed.
+
+    After a pause the caller puts its rates into `rates` and calls again with `resuming`. When someone has ended, the
+    caller may admit others at that instant before it calls again. At the caller's stop, if something happens there, the
+    run stops before it decides; else before the first instant beyond, its rates in force: then the caller goes on as
+    after a pause, with the same rates.
+    """
+    last = state.counts[EVENTS] + budget
+    status = WALLTIME_OVER
+    while status == WALLTIME_OVER:
+        left = last - state.counts[EVENTS]
+        status = _run(chains, state, view, policy, segments, rates, tick, left, pausing, resuming)
+        resuming = False
+        if status in (DONE, WALLTIME_OVER):
+            # Last at an instant: what ends with its walltime has ended in time.
+            _end_walltimes(chains, state, view, segments, state.clock[NOW])
+        if status == WALLTIME_OVER:
+            status = _after_instant(chains, state, segments)
+            if status == BUDGET_SPENT and state.counts[EVENTS] < last:
+                status = WALLTIME_OVER
+    return status
+
+
 @kernel(types.void(CHAINS, STATE, ROOM, types.int64, types.float64))
 def admit(chains: Chains, state: LinkState, view: View, application: int, now: float) -> None:
     """Let an application that was held back start now."""
     chains.release[application] = now
+    if chains.walltime[application] < np.inf:
+        until = now + chains.walltime[application]
+        state.until[application] = until
+        push(state.limit_time, state.limit_application, state.counts[LIMITED], until, application)
+        state.counts[LIMITED] += 1
     _enter(chains, state, view, application, chains.first[application], now)
 
 

@@ -34,13 +34,16 @@ def merged(program: Program, rows: Sequence[Ints], runs: Sequence[Run]) -> Run:
         transferred=whole("transferred"),
         io_seconds=whole("io_seconds"),
         completion=whole("completion"),
+        cut=whole("cut"),
         timeline=_merged_timeline(program, rows, timelines) if timelines else None,
     )
 
 
 def _counted_from(origin: float, run: Run) -> Run:
     later = run.origin - origin
-    return replace(run, origin=origin, end=run.end + later, completion=run.completion + later) if later else run
+    if not later:
+        return run
+    return replace(run, origin=origin, end=run.end + later, completion=run.completion + later, cut=run.cut + later)
 
 
 def _merged_timeline(program: Program, rows: Sequence[Ints], timelines: Sequence[Timeline]) -> Timeline:

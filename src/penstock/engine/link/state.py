@@ -20,8 +20,10 @@ class Chains(NamedTuple):
 
     capacity: float
     end: float
+    efficiency: Floats  # share of the capacity with 1, 2, … moving; empty: all of it
     nodes: Floats
     release: Floats
+    walltime: Floats
     start: Floats
     first: Ints
     work: Floats
@@ -36,24 +38,31 @@ class Chains(NamedTuple):
 class LinkState(NamedTuple):
     """Per application, where it stands; and the few numbers of the run itself."""
 
-    operation: Ints  # the operation it computes towards or transfers; first[i + 1] in the tail; -1 before release
+    # The operation it computes towards or transfers; first[i + 1] in the tail; -1 before release; cut off at j: -2 - j.
+    operation: Ints
     since: Floats  # when its current compute started
     done: Floats  # progress in seconds, finished phases only
     compute_done: Floats  # seconds inside the run, finished phases only
     transferred: Floats  # bytes inside the run, finished operations only
     completion: Floats  # NaN until it is known
+    cut: Floats  # when its walltime ended it; NaN if it has not
+    until: Floats  # when its walltime will end it; infinity: never, or not started
     lost: Floats  # seconds that it had lost when its current compute started; 0 with an operation posted
     iterations: Floats  # completed ones, for ω
     iteration_seconds: Floats  # their total length alone
     heap_time: Floats
     heap_application: Ints
+    limit_time: Floats  # a second heap: whose walltime ends when
+    limit_application: Ints
+    remembered: Floats  # the policy's memory before a decision that may not count; empty without interference
     segment_start: Floats  # per row of the View: since when its rate has been in force
-    clock: Floats  # now; number of the next tick; beyond which instant not to go, infinity as a rule
-    counts: Ints  # active rows; heap entries; events; recorded segments; decisions with only ticks ahead; ended now
+    clock: Floats  # now; number of the next tick; beyond which instant not to go; capacity of the decision in force
+    # Active rows; heap entries; events; recorded segments; decisions with only ticks ahead; ended now; walltimes ahead.
+    counts: Ints
 
 
-NOW, TICK, STOP = range(3)
-ACTIVE, WAITING, EVENTS, SEGMENTS, IDLE, ENDED = range(6)
+NOW, TICK, STOP, CAPACITY = range(4)
+ACTIVE, WAITING, EVENTS, SEGMENTS, IDLE, ENDED, LIMITED = range(7)
 
 
 class Segments(NamedTuple):
@@ -82,8 +91,10 @@ def chains_of(program: Program, origin: float, watching: bool, losses: bool) -> 
     return Chains(
         capacity=program.capacity,
         end=program.end - origin,
+        efficiency=program.efficiency,
         nodes=program.nodes,
         release=program.release - origin,
+        walltime=program.walltime,
         start=program.start - origin,
         first=program.first,
         work=program.work,
@@ -100,6 +111,8 @@ def initial_state(program: Program, origin: float, held: bool) -> LinkState:
     """Nothing has happened; every application waits for its release, or, `held`, to be admitted."""
     m = len(program.names)
     order = np.argsort(program.start, kind="stable")  # a sorted array is a heap
+    until = np.full(m, np.inf) if held else program.release - origin + program.walltime
+    by_until = np.argsort(until, kind="stable")
     return LinkState(
         operation=np.full(m, -1, np.int64),
         since=np.zeros(m),
@@ -107,14 +120,19 @@ def initial_state(program: Program, origin: float, held: bool) -> LinkState:
         compute_done=np.zeros(m),
         transferred=np.zeros(m),
         completion=np.full(m, np.nan),
+        cut=np.full(m, np.nan),
+        until=until,
         lost=np.zeros(m),
         iterations=np.zeros(m),
         iteration_seconds=np.zeros(m),
         heap_time=program.start[order] - origin,
         heap_application=order.astype(np.int64),
+        limit_time=until[by_until],
+        limit_application=by_until.astype(np.int64),
+        remembered=np.zeros(0),
         segment_start=np.zeros(m),
-        clock=np.array([0.0, 1.0, np.inf]),
-        counts=np.array([0, 0 if held else m, 0, 0, 0, 0], np.int64),
+        clock=np.array([0.0, 1.0, np.inf, program.capacity]),
+        counts=np.array([0, 0 if held else m, 0, 0, 0, 0, np.isfinite(until).sum()], np.int64),
     )
 
 

@@ -30,6 +30,6 @@ def in_order(names: Sequence[str], label: str) -> Sharing:
             if name in place and count > foresight.operations[place[name]]:
                 has = foresight.operations[place[name]]
                 raise PolicyError(f"{label}: the plan has {count} operations of {name!r}; the scenario has {has:g}")
-        return planned([place[name] for name in names if name in place])
+        return planned(foresight, [place[name] for name in names if name in place])
 
     return replace(follow, name=label, prepare=prepare)

@@ -39,6 +39,7 @@ class Foresight(NamedTuple):
     operations: Floats  # m: how many it has in all; infinity if endless
     mean_work: Floats  # m: compute seconds per operation, on average (of an endless loop: of its body)
     mean_seconds: Floats  # m: I/O seconds per operation, likewise
+    until: Floats | float = np.inf  # m: when its walltime cuts it off; infinity: never
     elsewhere: tuple[str, ...] = ()  # applications of the scenario that run on other I/O nodes
     everyone: Foresight | None = None  # of all applications, where these share one of several targets with each other
 
@@ -58,8 +59,13 @@ class Foresight(NamedTuple):
             operations=self.operations[rows],
             mean_work=self.mean_work[rows],
             mean_seconds=self.mean_seconds[rows],
+            until=self.untils()[rows],
             elsewhere=tuple(compress(self.names, others)),
         )
+
+    def untils(self) -> Floats:
+        """`until` for each application."""
+        return np.broadcast_to(self.until, len(self.names))
 
     def left(self) -> Floats:
         """For each operation, the seconds alone from its posting to the end of the application."""

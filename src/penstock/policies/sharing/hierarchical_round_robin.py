@@ -26,10 +26,11 @@ def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
     """All operations in the order of their blocks."""
     foresight.known_starts("hierarchical-round-robin")
     if foresight.everyone is None:
-        return planned(_in_blocks(foresight))
+        return planned(foresight, _in_blocks(foresight))
     place = {name: here for here, name in enumerate(foresight.names)}
     names = foresight.everyone.names
-    return planned([place[names[job]] for job in _in_blocks(foresight.everyone) if names[job] in place])
+    everyone = _in_blocks(foresight.everyone)
+    return planned(foresight, [place[names[job]] for job in everyone if names[job] in place])
 
 
 def _in_blocks(foresight: Foresight) -> Ints:

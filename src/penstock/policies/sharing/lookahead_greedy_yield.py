@@ -16,7 +16,7 @@ from penstock.policies.sharing.view import View
 @inlined
 def _horizon(view: View, favourite: int) -> float:
     """Seconds to the next event if `favourite` goes first and the rest follows in the order of `view.rows`."""
-    first = view.limit[favourite]
+    first = min(view.limit[favourite], view.capacity)
     left = view.capacity - first
     horizon = min(view.end - view.now, view.remaining[favourite] / first)
     for row in view.rows:
@@ -33,12 +33,13 @@ def _horizon(view: View, favourite: int) -> float:
 def _lowest_yield(view: View, favourite: int, horizon: float, to_beat: float) -> float:
     """The lowest yield after `horizon` seconds of that allocation; any value up to `to_beat` if it is not above it."""
     lowest = np.inf
-    left = view.capacity - view.limit[favourite]
+    first = min(view.limit[favourite], view.capacity)
+    left = view.capacity - first
     # In rising order of yield, so that a choice that cannot win is given up after a row or two.
     for row in view.rows:
-        given = view.limit[row]
+        given = first
         if row != favourite:
-            given = min(given, left)
+            given = min(view.limit[row], left)
             left -= given
         done = view.progress[row] + given * horizon / view.limit[row]
         lowest = min(lowest, coarse(done / (view.now - view.release[row] + horizon)))
@@ -58,7 +59,7 @@ def lookahead_greedy_yield(view: View, rates: Floats) -> None:
         lowest = _lowest_yield(view, favourite, _horizon(view, favourite), best_yield)
         if lowest > best_yield:
             best, best_yield = favourite, lowest
-    rates[best] = view.limit[best]
+    rates[best] = min(view.limit[best], view.capacity)
     left = view.capacity - rates[best]
     for row in view.rows:
         if row != best:
