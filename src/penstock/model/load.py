@@ -1,8 +1,9 @@
-"""Reading a scenario: a YAML or JSON document, and the Parquet file that it may name for long phases.
+"""Reading a scenario: a YAML or JSON document, and the files that it may name.
 
 The document's key `trace` names a Parquet file in the document's own folder or below; applications without `phases` get
-theirs from it. Files are looked at before they are read: neither gigabytes of garbage nor a pipe passes for a document.
-YAML and Parquet are imported only when a file needs them.
+theirs from it. `interference` may name a CSV of measurements there (see the module of that name). Files are looked at
+before they are read: neither gigabytes of garbage nor a pipe passes for a document. YAML and Parquet are imported only
+when a file needs them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     """The scenario in a file; anything wrong with it raises InvalidScenario with the file, the line and the place."""
     file = Path(path)
     document, locate = _read(file)
-    return validated(_with_traces(document, file, locate), locate)
+    return validated(_with_measurements(_with_traces(document, file, locate), file, locate), locate)
 
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:
@@ -120,7 +121,8 @@ def _with_traces(document: Any, file: Path, locate: Locate) -> Any:
     """The document with the phases of its Parquet file in their places, if it names one."""
     if not isinstance(document, dict) or "trace" not in document:
         return document
-    source = file.parent / _plain_relative(document["trace"], locate)
+    accepted = "it names a Parquet file in the document's folder or below"
+    source = file.parent / _plain_relative(document["trace"], ("trace",), accepted, locate)
     traces = parquet(source).read_traces(source)
     listed = document.get("applications")
     if isinstance(listed, list):
@@ -130,13 +132,35 @@ def _with_traces(document: Any, file: Path, locate: Locate) -> Any:
     return rest | {"applications": listed}
 
 
-def _plain_relative(name: object, locate: Locate) -> str:
-    accepted = "it names a Parquet file in the document's folder or below"
+def _plain_relative(name: object, place: Place, accepted: str, locate: Locate) -> str:
     if not isinstance(name, str) or not name or "\0" in name:
-        refuse(locate, ("trace",), f"is {shown(name)}; {accepted}")
+        refuse(locate, place, f"is {shown(name)}; {accepted}")
     if PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or ".." in PurePosixPath(name).parts:
-        refuse(locate, ("trace",), f"is {shown(name)}; {accepted}")
+        refuse(locate, place, f"is {shown(name)}; {accepted}")
     return name
+
+
+def _with_measurements(document: Any, file: Path, locate: Locate) -> Any:
+    """The document with efficiencies in place of the files of measurements that `interference` names."""
+    platform = document.get("platform") if isinstance(document, dict) else None
+    if not isinstance(platform, dict):
+        return document
+    platform = _with_fit(platform, ("platform",), file, locate)
+    if isinstance(nodes := platform.get("io_nodes"), dict):
+        platform |= {"io_nodes": _with_fit(nodes, ("platform", "io_nodes"), file, locate)}
+    if isinstance(targets := platform.get("targets"), list):
+        listed = [_with_fit(each, ("platform", "targets", i), file, locate) for i, each in enumerate(targets)]
+        platform |= {"targets": listed}
+    return document | {"platform": platform}
+
+
+def _with_fit(resource: Any, place: Place, file: Path, locate: Locate) -> Any:
+    named = resource.get("interference") if isinstance(resource, dict) else None
+    if not isinstance(named, str):
+        return resource
+    accepted = "it is a list of efficiencies, or names a CSV of measurements in the document's folder or below"
+    source = file.parent / _plain_relative(named, (*place, "interference"), accepted, locate)
+    return resource | {"interference": import_module("penstock.model.interference").read_interference(source)}
 
 
 def _check_names(listed: list[Any], traces: dict[str, Trace], source: Path, locate: Locate) -> None:
