@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.live.server.serve
     import penstock.lookback.explain
     import penstock.lookback.shadow
+    import penstock.model.ignored
     import penstock.model.json_text
     import penstock.model.load
     import penstock.model.save

@@ -8,8 +8,8 @@ import typer
 
 from penstock.cli.parts.options import Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_run
-from penstock.cli.parts.simulations import run_one
-from penstock.cli.rooms import report, studies
+from penstock.cli.parts.simulations import disturbed, run_one, unused
+from penstock.cli.rooms import model, report, studies
 from penstock.errors import InvalidOption
 
 Sharing = Annotated[
@@ -33,12 +33,14 @@ def simulate(
         raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")
     check_outputs(plot, schedule=schedule)
     policy = studies.schedules.follow(follow) if follow else "fair-share" if sharing is None else sharing
-    result = run_one(scenario, policy, noise, seed, timeline=bool(plot or schedule))
+    given = disturbed(model.load(scenario), noise, seed)
+    result = run_one(given, policy, timeline=bool(plot or schedule))
+    ignored = unused(given, "simulate")
     if schedule and result.timeline:
         studies.schedules.save_schedule(schedule, studies.schedules.schedule_of(result.timeline))
     if plot:
         draw(report.plots.run_figure, result, plot)
     if json:
-        print_json(result.to_dict())
+        print_json(result.to_dict() | {"ignored": ignored})
     else:
         print_run(result, plot, schedule)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import campaign, model, policies, report, studies
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from penstock.studies.optimum import Optimum
 
 
-def run_one(file: Path, sharing: str | Sharing, noise: float | None, seed: int | None, *, timeline: bool) -> Result:
-    """The scenario in `file` under one policy."""
-    scenario = disturbed(model.load(file), noise, seed)
+def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool) -> Result:
+    """The scenario under one policy."""
     with user_code(), ProgressLine() as line:
         policy = policies.sharing.find(sharing)
 
@@ -54,7 +54,7 @@ def run_all(scenario: Scenario, chosen: Sequence[Sharing], *, timeline: bool) ->
 
 def find_recommendation(
     scenario: Scenario,
-    goal: str,
+    goal: str | None,
     chosen: Sequence[Sharing],
     results: Sequence[Result],
     *,
@@ -82,6 +82,14 @@ def find_recommendation(
             workers=workers,
             progress=progress,
         )
+
+
+def unused(scenario: Scenario, command: str) -> list[str]:
+    """What a simulation of one shared bandwidth does not use of a scenario; it is said on standard error."""
+    used = {"nodes", "walltime", "node_skew", "io_node", "release", "progress", "window"}
+    through = scenario.shared_bandwidth != scenario.platform.bandwidth or scenario.by_io_node
+    used |= {"io_nodes"} if through else {"interference"}
+    return say_ignored(scenario, used, command)
 
 
 def time_given(time_limit: str) -> float:
