@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from penstock import Scenario, simulate
-from penstock.campaign.recommendation import GOALS, Recommendation, check_variants, judged, metric_for, recommend
+from penstock import Scenario, generate, simulate
+from penstock.campaign.recommendation import (
+    GOALS,
+    NOISE,
+    Recommendation,
+    check_variants,
+    judged,
+    metric_for,
+    recommend,
+    usual_goal,
+)
 from penstock.campaign.statistics import RESAMPLES
-from penstock.errors import InvalidOption, InvalidScenario, PolicyError
+from penstock.errors import InvalidOption, PolicyError
 from penstock.policies.sharing import find
 
 SEVERAL = ("fair-share", "fcfs", "greedy-yield", "greedy-com", "credited-yield", "set-10")
@@ -185,9 +194,21 @@ def test_every_goal_has_a_metric_with_a_good_end(goal):
     assert metric_for(goal).best in (1, -1)
 
 
+def test_the_stretch_so_far_counts_of_those_that_do_not_finish():
+    found = recommend(rounds(), "stretch", variants=20, sharing=["fair-share", "fcfs"], workers=1)
+    runs = [simulate(rounds().model_copy(update={"seed": seed, "noise": NOISE}), "fcfs") for seed in found.measuring]
+    assert all(run.unfinished for run in runs)
+    expected = np.mean([1.0 / run.min_yield for run in runs])
+    (standing,) = [each for each in found.policies if each.sharing == "fcfs"]
+    assert standing.mean.mean == pytest.approx(expected)
+
+
+def test_the_usual_goal_follows_whether_jobs_come_and_go():
+    assert usual_goal(generate("example-1", m=4)) == "min-yield"
+    assert usual_goal(generate("arrivals", days=1)) == "node-hours"
+
+
 def test_what_cannot_be_judged_is_refused():
-    with pytest.raises(InvalidScenario, match="not all applications finish in the window"):
-        recommend(rounds(), "stretch", variants=20, sharing=["fair-share", "fcfs"], workers=1)
     with pytest.raises(InvalidOption, match="no goal is named 'min_yield'; did you mean 'min-yield'"):
         recommend(rounds(), "min_yield")
     with pytest.raises(InvalidOption, match="only fair-share to choose from"):

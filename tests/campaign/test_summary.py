@@ -21,7 +21,7 @@ def found(tmp_path_factory):
 
 def test_groups_are_by_what_varies(found):
     assert found.varying[:2] == ("workload", "m")
-    assert found.metrics == ("min_yield", "efficiency", "utilization", "makespan", "max_stretch")
+    assert found.metrics == ("min_yield", "node_hours_lost", "efficiency", "utilization", "makespan", "max_stretch")
     entries = summarise(found, ["min_yield"])
     assert [entry.plan for entry in entries] == list(found.plans) * 3
     assert [entry.runs for entry in entries] == [3] * 6 + [5] * 3

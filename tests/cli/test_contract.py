@@ -27,6 +27,13 @@ RUN = {
     "io_weight": NUMBER,
     "bound_interval": PERHAPS,
     "distance_to_bound": PERHAPS,
+    "node_hours_lost": NUMBER,
+    "node_hours_used": NUMBER,
+    "lost_share": PERHAPS,
+    "worst": (str, type(None)),
+    "mean_yield": PERHAPS,
+    "p95_stretch": PERHAPS,
+    "unfinished": int,
 }
 APPLICATION = {
     "name": str,
@@ -35,6 +42,7 @@ APPLICATION = {
     "stretch": PERHAPS,
     "compute_done": NUMBER,
     "transferred": NUMBER,
+    "cut": bool,
 }
 WINDOW_ONLY = ("pressure", "bound_min_yield")
 
@@ -51,11 +59,12 @@ def check(record, types):
     assert record.keys() == types.keys()
     for key, value in record.items():
         assert isinstance(value, types[key]), key
-        assert not isinstance(value, bool), key
+        assert types[key] is bool or not isinstance(value, bool), key
 
 
 def check_run(record):
-    check(record, RUN)
+    check({key: value for key, value in record.items() if key != "ignored"}, RUN)
+    assert record.get("ignored", []) == []
     for application in record["applications"]:
         check(application, APPLICATION)
 
@@ -102,7 +111,7 @@ def test_a_label_with_parameters_is_an_argument_again(penstock):
 
 def test_compare(penstock):
     comparison = parsed(penstock("compare", "jobs.yaml", "--json"))
-    assert comparison.keys() == {"scenario", "runs"}
+    assert comparison.keys() == {"scenario", "runs", "ignored"}
     assert comparison["scenario"] == "jobs.yaml"
     assert [run["sharing"] for run in comparison["runs"]] == list(NAMES)
     for run in comparison["runs"]:
@@ -118,7 +127,17 @@ def test_compare_keeps_the_order_asked_for(penstock):
 def test_simulate_and_compare_agree(penstock):
     alone = parsed(penstock("simulate", "jobs.yaml", "--sharing", "fcfs", "--json"))
     (among,) = parsed(penstock("compare", "jobs.yaml", "--sharing", "fcfs", "--json"))["runs"]
-    assert alone | {"seconds": 0} == among | {"seconds": 0}
+    assert alone | {"seconds": 0} == among | {"seconds": 0, "ignored": []}
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_what_plays_no_part_is_said_and_in_the_json(penstock, folder, command):
+    job = "{name: a, walltime: 9, profile: {1: 1}, phases: [{write: 1}]}"
+    platform = "{bandwidth: 1, targets: 4, burst_buffer: {capacity: 1}}"
+    (folder / "more.yaml").write_text(f"version: 1\nplatform: {platform}\napplications: [{job}]\n")
+    found = penstock(command, "more.yaml", "--sharing", "fcfs", "--json")
+    assert found.err == f"targets, burst_buffer and profile play no part in `penstock {command}`.\n"
+    assert json.loads(found.out)["ignored"] == ["targets", "burst_buffer", "profile"]
 
 
 DECISIONS = {

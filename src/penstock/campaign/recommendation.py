@@ -27,8 +27,10 @@ from penstock.model import Scenario
 from penstock.model.problems import near
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing, no_ticks
+from penstock.studies.study import Study
 
 GOALS = {
+    "node-hours": "node_hours_lost",
     "min-yield": "min_yield",
     "efficiency": "efficiency",
     "utilization": "utilization",
@@ -143,7 +145,7 @@ class Recommendation:
 
 def recommend(
     scenario: Scenario,
-    goal: str = "min-yield",
+    goal: str | None = None,
     sharing: Iterable[Policy] = NAMES,
     *,
     against: Policy = IN_USE,
@@ -153,8 +155,10 @@ def recommend(
 ) -> Recommendation:
     """The best of some policies for a goal, on variants of a scenario: draws of its noise, or of one of 10 %.
 
-    `against` is what is used now: one of those to choose from, whether or not it is among `sharing`.
+    `against` is what is used now: one of those to choose from, whether or not it is among `sharing`. Without a `goal`
+    it is that of `usual_goal`.
     """
+    goal = usual_goal(scenario) if goal is None else goal
     metric = metric_for(goal)
     check_variants(variants)
     in_use = find(against)
@@ -163,6 +167,15 @@ def recommend(
     seeds = range(scenario.seed, scenario.seed + variants)
     values = run_variants(noisy, policies, metric, seeds, executor("local", workers), progress)
     return judged(values, policies, in_use.label, goal, noisy.noise, scenario.noise == 0.0, seeds)
+
+
+def usual_goal(scenario: Scenario) -> str:
+    """What most want of a scenario: where jobs come and go few node-hours lost, else that none is held back much."""
+    study = Study(scenario, bounds=False)
+    program = study.program
+    together = bool(np.all(program.start == program.start[0]))
+    stay = not program.windowed or bool(np.all(study.alone.completion >= program.end))
+    return "min-yield" if together and stay else "node-hours"
 
 
 def metric_for(goal: str) -> Metric:

@@ -11,11 +11,17 @@ from penstock.studies.study import Study
 
 METRICS = (
     Metric("min_yield", best=1, bounds=("bound_min_yield", "bound_interval"), main=True),
+    Metric("node_hours_lost", best=-1, main=True),
     Metric("efficiency", best=1, main=True),
     Metric("utilization", best=1, main=True),
     Metric("makespan", best=-1, main=True),
     Metric("max_stretch", best=-1, main=True),
     Metric("mean_stretch", best=-1),
+    Metric("p95_stretch", best=-1),
+    Metric("mean_yield", best=1),
+    Metric("lost_share", best=-1),
+    Metric("node_hours_used"),
+    Metric("unfinished", best=-1),
     Metric("distance_to_bound", best=-1),
     Metric("bound_min_yield"),
     Metric("bound_interval"),

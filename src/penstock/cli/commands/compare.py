@@ -16,6 +16,7 @@ from penstock.cli.parts.simulations import (
     find_recommendation,
     run_all,
     time_given,
+    unused,
 )
 from penstock.cli.rooms import campaign, model, policies
 from penstock.errors import InvalidOption
@@ -24,10 +25,11 @@ Goal = Annotated[
     str | None,
     typer.Option(
         metavar="GOAL",
-        help="Recommend a policy for it, on variants of the scenario drawn from its noise: min-yield, efficiency, "
-        "utilization, stretch or mean-stretch.",
+        help="Recommend a policy for it, on variants of the scenario drawn from its noise: node-hours, min-yield, "
+        "efficiency, utilization, stretch or mean-stretch; auto is node-hours where jobs come and go, else min-yield.",
     ),
 ]
+AUTO = "auto"
 Variants = Annotated[
     int | None, typer.Option(metavar="N", help="How many variants for --goal.  [default: 100; 20 where runs are long]")
 ]
@@ -62,19 +64,26 @@ def compare(
     given = disturbed(model.load(scenario), noise, seed)
     chosen = find_policies(sharing, follow)
     results = run_all(given, chosen, timeline=html is not None)
+    ignored = unused(given, "compare")
     if best:
         results = best.judged(results)
     recommendation = None
     if goal is not None:
         recommendation = find_recommendation(
-            given, goal, chosen, results, against=against, variants=variants, workers=workers
+            given,
+            None if goal == AUTO else goal,
+            chosen,
+            results,
+            against=against,
+            variants=variants,
+            workers=workers,
         )
     write_comparison(results, scenario.name, plot, html, recommendation)
     if json:
         found = {"optimum": best.to_dict()} if best else {}
         advised = {"recommendation": recommendation.to_dict()} if recommendation else {}
         shown = [result.to_dict() for result in results]
-        print_json({"scenario": str(scenario), **found, **advised, "runs": shown})
+        print_json({"scenario": str(scenario), **found, **advised, "runs": shown, "ignored": ignored})
     else:
         print_comparison(results, scenario.name, plot, html, recommendation)
 
@@ -89,7 +98,8 @@ def _check_goal(
             raise InvalidOption(f"{given[0]} says how to find a recommendation; give a --goal, too")
         return
 
-    campaign.recommendation.metric_for(goal)
+    if goal != AUTO:
+        campaign.recommendation.metric_for(goal)
     if variants is not None:
         campaign.recommendation.check_variants(variants)
     if noise == 0.0:
