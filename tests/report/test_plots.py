@@ -27,7 +27,7 @@ def test_a_small_run_shows_every_application_in_both_panels():
     assert (computing, waiting, moving) == (2, 1, 2)
     assert lower.collections[1].get_hatch() == "////"
     assert legend(figure) == ["computing", "waiting for I/O", "a", "b"]
-    assert upper.get_title(loc="left") == "fcfs: min yield 0.8000, efficiency 0.8500"
+    assert upper.get_title(loc="left") == "fcfs: min yield 0.8000, 0.008333 node-hours (15.0 %) lost"
 
 
 def test_units_are_named_unless_numbers_are_pure():
@@ -76,7 +76,7 @@ def test_a_comparison_shows_every_yield_the_boxes_and_the_bound():
     assert left.texts[0].get_text() == "bound on the minimum 0.9500"
     assert any(list(line.get_xdata()) == [0.95, 0.95] for line in left.lines)
     assert len(right.collections[0].get_offsets()) == 8
-    assert "better ↗" in [text.get_text() for text in right.texts]
+    assert "↖ better" in [text.get_text() for text in right.texts]
 
 
 def test_a_comparison_without_window_has_a_bound_too():

@@ -19,16 +19,17 @@ def test_the_best_run_is_named_with_its_distance_to_the_bound():
     lines = summary_lines([run("fcfs", (0.5, 0.9)), run("greedy-yield", (0.76, 0.9))])
     assert lines[0] == (
         "Best min yield here: greedy-yield with 0.7600, 20.0 % below the bound of 0.9500 that no policy can beat; "
-        "the lowest was fcfs with 0.5000."
+        "the lowest was fcfs with 0.5000, of a."
     )
-    assert lines[1] == "Best efficiency, too: greedy-yield with 0.8300."
+    assert lines[1] == "Fewest node-hours lost, too: greedy-yield with 0.009444 node-hours (17.0 %)."
     assert "One scenario is one sample" in lines[-1]
 
 
-def test_the_price_of_fairness_is_said_when_another_policy_is_more_efficient():
+def test_the_price_of_fairness_is_said_when_another_policy_loses_less():
     lines = summary_lines([run("fcfs", (0.5, 1.0)), run("greedy-yield", (0.7, 0.7))])
     assert lines[1] == (
-        "Best efficiency: fcfs with 0.7500; choosing greedy-yield for its min yield costs 0.0500 of efficiency."
+        "Fewest node-hours lost: fcfs with 0.01389 node-hours (25.0 %); choosing greedy-yield for its min yield costs "
+        "0.002778 more."
     )
 
 

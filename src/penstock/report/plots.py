@@ -42,7 +42,7 @@ def run_figure(result: Result) -> Figure:
 
 
 def comparison_figure(results: Sequence[Result], recommendation: Recommendation | None = None) -> Figure:
-    """The spread of yields under each policy with the bound, min yield against efficiency, and a recommendation."""
+    """The spread of yields under each policy, min yield against node-hours lost, and a recommendation."""
     need_runs(results)
     with theme():
         from penstock.report.comparison.plot import draw_comparison  # noqa: PLC0415 - loads matplotlib

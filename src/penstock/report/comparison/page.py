@@ -14,6 +14,7 @@ from penstock.report.comparison.summary import (
     applying,
     bound_words,
     need_runs,
+    node_hours,
     pressure,
     summary_lines,
     winners,
@@ -40,6 +41,12 @@ _WORDS = (
         "of it that was missed. A policy close to it leaves little to gain.",
     ),
     (
+        "node-hours lost",
+        "Time that applications were there and made no progress, times their nodes; the smaller, the better. Of one "
+        "that its walltime cut off, all its time. The share is that of all node-hours used.",
+    ),
+    ("worst job", "The application with the lowest yield."),
+    (
         "efficiency",
         "Progress made, weighted by nodes, as a share of the length of the run times all nodes.",
     ),
@@ -62,7 +69,7 @@ def write_report(
 
 def _page(scenario_name: str, runs: Sequence[Result], recommendation: Recommendation | None) -> str:
     compared = "One sharing policy" if len(runs) == 1 else f"{len(runs)} sharing policies compared"
-    alt = "Yields per policy with the bound, and min yield against efficiency"
+    alt = "Yields per policy with the bound, and min yield against node-hours lost"
     said, words, first = summary_lines(runs), list(_WORDS), ""
     if recommendation:
         from penstock.report.recommendation import page as recommendation_page  # noqa: PLC0415 - few ask for it, and it loads matplotlib
@@ -96,11 +103,11 @@ def _comparison(runs: Sequence[Result]) -> str:
     measures = applying(runs)
     heads = [head("policy")]
     heads += [head(measure.words, descending=measure.highest) for measure in measures]
-    heads += [head("events"), head("run time")]
+    heads += [head("worst job"), head("events"), head("run time")]
     columns = [_measure_cells(runs, measure) for measure in measures]
     rows = [
         f"<tr>{cell(run.sharing)}{''.join(column[i] for column in columns)}"
-        f"{cell(f'{run.events:,}', run.events)}{cell(duration(run.seconds), run.seconds)}</tr>"
+        f"{cell(run.worst or '')}{cell(f'{run.events:,}', run.events)}{cell(duration(run.seconds), run.seconds)}</tr>"
         for i, run in enumerate(runs)
     ]
     return table("comparison", heads, rows, bound_words(runs))
@@ -121,7 +128,7 @@ def _bar(share: float) -> str:
 
 
 def _policy_section(position: int, run: Result) -> str:
-    says = [f"min yield {fixed(run.min_yield)}", f"efficiency {fixed(run.efficiency)}"]
+    says = [f"min yield {fixed(run.min_yield)} ({escape(run.worst or '')})", f"{node_hours(run)} lost"]
     if run.max_stretch is not None:
         says.append(f"max stretch {fixed(run.max_stretch)}")
     if run.makespan is not None:

@@ -1,4 +1,4 @@
-"""The plot of a comparison: how yields are spread under each policy, and what a good minimum costs in efficiency."""
+"""The plot of a comparison: how yields are spread under each policy, and what a good minimum costs in node-hours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from penstock.report.comparison.summary import best_bound
-from penstock.report.parts.quantities import fixed
+from penstock.report.parts.quantities import fixed, hours_scale
 from penstock.report.parts.theme import COLOURS, FAINT, INK, label
 from penstock.report.recommendation.plot import draw_recommendation
 
@@ -33,7 +33,7 @@ _NEAR = 16.0  # a label further away than this gets a leader
 
 
 def draw_comparison(results: Sequence[Result], recommendation: Recommendation | None = None) -> Figure:
-    """Yields per policy; min yield against efficiency beside them; and a recommendation, if there is one."""
+    """Yields per policy; min yield against node-hours lost beside them; and a recommendation, if there is one."""
     widths = [1.15, 1.0] if recommendation is None else [1.15, 1.0, 0.9]
     rows = max(len(results), len(recommendation.policies) if recommendation else 0)
     figure = Figure(
@@ -112,32 +112,40 @@ def _jitter(count: int) -> Floats:
 
 def _draw_trade(axes: Axes, results: Sequence[Result]) -> list[Annotation]:
     """Draw all but the names of the points; what these must not cover."""
-    efficiency = [result.efficiency for result in results]
+    lost, unit = _lost(results)
     lowest = [result.min_yield for result in results]
     bound = best_bound(results)
     shown = bound - max(lowest) <= max(2 * (max(lowest) - min(lowest)), 0.05)
-    axes.scatter(efficiency, lowest, s=42, color=[_colour(i) for i in range(len(results))], zorder=3)
-    axes.set_xlim(*_room(efficiency))
+    axes.scatter(lost, lowest, s=42, color=[_colour(i) for i in range(len(results))], zorder=3)
+    left, right = _room(lost, least=0.01 * max(*lost, 1e-9))
+    axes.set_xlim(max(left, -0.06 * right), right)  # nobody loses less than nothing
     bottom, top = _room([*lowest, bound] if shown else lowest)
     axes.set_ylim(max(bottom, -0.06), min(top, 1.04))  # no yield lies above 1 or below 0
     axes.grid(color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.yaxis.set_major_locator(MaxNLocator(7))
-    axes.set_xlabel("efficiency")
+    axes.set_xlabel(f"node-hours lost{unit}")
     axes.set_ylabel("min yield")
-    axes.set_title("Min yield against efficiency", pad=18)
+    axes.set_title("Min yield against node-hours lost", pad=18)
     return [_better(axes), _bound_line(axes, bound, shown=shown)]
+
+
+def _lost(results: Sequence[Result]) -> tuple[list[float], str]:
+    """Node-hours lost, in the unit that fits, and what the axis says of it."""
+    scale = hours_scale(max(result.node_hours_lost for result in results))
+    unit = {"M": " (millions)", "k": " (thousands)"}.get(scale.unit, "")
+    return [result.node_hours_lost / scale.divisor for result in results], unit
 
 
 def _better(axes: Axes) -> Annotation:
     return axes.annotate(
-        "better ↗",
-        (1, 1),
+        "↖ better",
+        (0, 1),
         xytext=(0, 3),
         xycoords="axes fraction",
         textcoords="offset points",
-        ha="right",
+        ha="left",
         fontsize=8,
         style="italic",
     )
@@ -149,25 +157,27 @@ def _bound_line(axes: Axes, bound: float, *, shown: bool) -> Annotation:
         axes.axhline(bound, color=INK, linestyle="--", linewidth=1)
     return axes.annotate(
         f"bound {fixed(bound)}" if shown else f"bound {fixed(bound)}, above this range",
-        (0, bound if shown else axes.get_ylim()[1]),
+        (1, bound if shown else axes.get_ylim()[1]),
         xycoords=("axes fraction", "data"),
-        xytext=(4, 3),
+        xytext=(-4, 3),
         textcoords="offset points",
+        ha="right",
         fontsize=8,
     )
 
 
-def _room(values: Sequence[float]) -> tuple[float, float]:
+def _room(values: Sequence[float], least: float = 0.01) -> tuple[float, float]:
     """Limits that leave space for labels, also when all values are the same."""
     low, high = min(values), max(values)
-    spare = max(0.22 * (high - low), 0.01)
+    spare = max(0.22 * (high - low), least)
     return low - spare, high + spare
 
 
 def _name_points(figure: Figure, axes: Axes, results: Sequence[Result], taken: Sequence[Annotation]) -> None:
     """Write every policy beside its point, at the nearest place that nothing else covers."""
     figure.draw_without_rendering()
-    points = axes.transData.transform([(result.efficiency, result.min_yield) for result in results])
+    lost, _ = _lost(results)
+    points = axes.transData.transform([(x, result.min_yield) for x, result in zip(lost, results, strict=True)])
     covered = [Bbox.from_bounds(x - _POINT, y - _POINT, 2 * _POINT, 2 * _POINT) for x, y in points]
     covered += [text.get_window_extent() for text in taken]
     pixels = figure.dpi / 72
@@ -175,7 +185,7 @@ def _name_points(figure: Figure, axes: Axes, results: Sequence[Result], taken: S
         first = results[members[0]]
         text = axes.annotate(
             "\n".join(label(results[i].sharing) for i in members),
-            (first.efficiency, first.min_yield),
+            (lost[members[0]], first.min_yield),
             xytext=(0, 0),
             textcoords="offset points",
             fontsize=8,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import InvalidOption
-from penstock.report.parts.quantities import fixed, percent
+from penstock.report.parts.quantities import fixed, hours_scale, percent
 
 if TYPE_CHECKING:
     from penstock.metrics.result import Result
@@ -31,11 +31,13 @@ class Measure(NamedTuple):
 MIN_YIELD = Measure("min_yield", "min yield", True)
 DISTANCE = Measure("distance_to_bound", "below bound", False)
 EFFICIENCY = Measure("efficiency", "efficiency", True)
+LOST = Measure("node_hours_lost", "node-hours lost", False)
 UTILIZATION = Measure("utilization", "utilization", True)
 MAX_STRETCH = Measure("max_stretch", "max stretch", False)
 MAKESPAN = Measure("makespan", "makespan", False)
 RATIO = Measure("ratio_to_optimum", "to optimum", False)
-MEASURES = (MIN_YIELD, DISTANCE, EFFICIENCY, UTILIZATION, MAX_STRETCH, MAKESPAN, RATIO)
+MEASURES = (MIN_YIELD, DISTANCE, LOST, EFFICIENCY, UTILIZATION, MAX_STRETCH, MAKESPAN, RATIO)
+OF_CLOSED = (EFFICIENCY, UTILIZATION)  # shares of the whole run: they say little where jobs come and go
 
 
 def need_runs(results: Sequence[Result]) -> None:
@@ -45,8 +47,10 @@ def need_runs(results: Sequence[Result]) -> None:
 
 
 def applying(results: Sequence[Result]) -> list[Measure]:
-    """The measures that at least one run has."""
-    return [measure for measure in MEASURES if any(measure.of(result) is not None for result in results)]
+    """The measures that at least one run has, and that say something of all of them."""
+    closed = all(result.closed for result in results)
+    telling = [measure for measure in MEASURES if closed or measure not in OF_CLOSED]
+    return [measure for measure in telling if any(measure.of(result) is not None for result in results)]
 
 
 def best(results: Sequence[Result], measure: Measure) -> list[int]:
@@ -99,7 +103,7 @@ def summary_lines(results: Sequence[Result]) -> list[str]:
     optimum = [_optimum_line(results)] if best(results, RATIO) else []
     if len(results) == 1:
         return [_single(results[0]), *optimum, _CAUTION]
-    lines = [_yield_line(results), _efficiency_line(results)]
+    lines = [_yield_line(results), _loss_line(results)]
     if pressure(results) is None:
         lines.append(_makespan_line(results))
     return [*lines, *optimum, _CAUTION]
@@ -114,7 +118,7 @@ _CAUTION = (
 def _single(result: Result) -> str:
     return (
         f"{result.sharing} gave a min yield of {fixed(result.min_yield)}{_below(result)} "
-        f"and an efficiency of {fixed(result.efficiency)}."
+        f"and lost {node_hours(result)}; the lowest yield was that of {result.worst}."
     )
 
 
@@ -136,23 +140,33 @@ def _yield_line(results: Sequence[Result]) -> str:
     worst = min(results, key=lambda result: result.min_yield)
     return (
         f"Best min yield here: {_names(results, first)} with {fixed(top.min_yield)}{below}; "
-        f"the lowest was {worst.sharing} with {fixed(worst.min_yield)}."
+        f"the lowest was {worst.sharing} with {fixed(worst.min_yield)}, of {worst.worst}."
     )
 
 
-def _efficiency_line(results: Sequence[Result]) -> str:
-    first = best(results, EFFICIENCY)
-    value = fixed(results[first[0]].efficiency)
+def node_hours(result: Result) -> str:
+    """What a run lost to waiting, and which share of the time there that is."""
+    share = "" if result.lost_share is None else f" ({percent(result.lost_share)})"
+    return f"{_hours(result.node_hours_lost)} node-hours{share}"
+
+
+def _hours(value: float) -> str:
+    return hours_scale(value).show(value).replace("M", "million").replace("k", "thousand")
+
+
+def _loss_line(results: Sequence[Result]) -> str:
+    first = best(results, LOST)
+    top = results[first[0]]
     if len(first) == len(results):
-        return f"All policies gave the same efficiency: {value}."
+        return f"All policies lost the same: {node_hours(top)}."
     fairest = best(results, MIN_YIELD)
     both = [i for i in first if i in fairest]
     if both:
-        return f"Best efficiency, too: {_names(results, both)} with {value}."
-    price = results[first[0]].efficiency - results[fairest[0]].efficiency
+        return f"Fewest node-hours lost, too: {_names(results, both)} with {node_hours(top)}."
+    price = results[fairest[0]].node_hours_lost - top.node_hours_lost
     return (
-        f"Best efficiency: {_names(results, first)} with {value}; choosing {results[fairest[0]].sharing} "
-        f"for its min yield costs {fixed(price)} of efficiency."
+        f"Fewest node-hours lost: {_names(results, first)} with {node_hours(top)}; choosing "
+        f"{results[fairest[0]].sharing} for its min yield costs {_hours(price)} more."
     )
 
 

@@ -9,8 +9,29 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from penstock.report.comparison.summary import DISTANCE, MAKESPAN, Measure, applying, bound_words, need_runs, winners
-from penstock.report.parts.quantities import byte_scale, duration, fixed, is_pure, largest, percent, time_scale
+from penstock.report.comparison.summary import (
+    DISTANCE,
+    LOST,
+    MAKESPAN,
+    MIN_YIELD,
+    UTILIZATION,
+    Measure,
+    applying,
+    bound_words,
+    need_runs,
+    node_hours,
+    winners,
+)
+from penstock.report.parts.quantities import (
+    byte_scale,
+    duration,
+    fixed,
+    hours_scale,
+    is_pure,
+    largest,
+    percent,
+    time_scale,
+)
 
 if TYPE_CHECKING:
     from penstock.metrics.result import Result
@@ -20,20 +41,24 @@ _WIDE = 100
 _NARROW = 64
 _BAR = 5
 _BEST = "bold green"
-_BROKEN = {"efficiency": "effi-\nciency", "utilization": "utili-\nzation"}
+_BROKEN = {"efficiency": "effi-\nciency", "utilization": "utili-\nzation", "node_hours_lost": "node-h\nlost"}
+_WORST = 9  # characters of a job's name that are shown
+# The page and the JSON have these as well; here there is no room for them.
+_LEFT_OUT = (UTILIZATION,)
 
 
 def comparison_table(results: Sequence[Result], scenario_name: str) -> Table:
     """One row per policy; the best value of each column stands out, and the bounds are said below."""
     need_runs(results)
-    measures = applying(results)
+    measures = [measure for measure in applying(results) if measure not in _LEFT_OUT]
     table = _plain_table(scenario_name, bound_words(results), _WIDE)
     table.add_column("policy", overflow="fold")
     for measure in measures:
         table.add_column(_heading(measure), justify="right", no_wrap=True)
+        if measure is MIN_YIELD:
+            table.add_column("worst\njob", no_wrap=True)
         if measure is DISTANCE:
             table.add_column("", width=_BAR + 1, no_wrap=True)
-    table.add_column("events", justify="right", no_wrap=True)
     table.add_column("run\ntime", justify="right", no_wrap=True)
     shows = [value_format(measure, results) for measure in measures]
     highlighted = [winners(results, measure) for measure in measures]
@@ -42,9 +67,11 @@ def comparison_table(results: Sequence[Result], scenario_name: str) -> Table:
         for measure, show, chosen in zip(measures, shows, highlighted, strict=True):
             value = measure.of(result)
             cells.append(Text(show(value), style=_BEST if i in chosen else ""))
+            if measure is MIN_YIELD:
+                cells.append(Text(f" {_clipped(result.worst or '')}"))
             if measure is DISTANCE:
                 cells.append(_bar(value))
-        table.add_row(*cells, Text(f"{result.events:,}"), Text(duration(result.seconds)))
+        table.add_row(*cells, Text(duration(result.seconds)))
     return table
 
 
@@ -77,6 +104,8 @@ def value_format(measure: Measure, results: Sequence[Result]) -> Callable[[float
         return percent
     if measure is MAKESPAN:
         return time_scale(largest(map(measure.of, results))).show
+    if measure is LOST:
+        return hours_scale(largest(map(measure.of, results))).show
     return fixed
 
 
@@ -93,6 +122,10 @@ def _plain_table(title: str, caption: str, width: int) -> Table:
     )
 
 
+def _clipped(name: str) -> str:
+    return name if len(name) <= _WORST else f"{name[: _WORST - 1]}…"
+
+
 def _heading(measure: Measure) -> str:
     return _BROKEN.get(measure.name, measure.words.replace(" ", "\n"))
 
@@ -105,4 +138,7 @@ def _bar(distance: float | None) -> Text:
 
 
 def _run_words(result: Result) -> str:
-    return f"min yield {fixed(result.min_yield)}, efficiency {fixed(result.efficiency)}, {result.events:,} events"
+    cut = sum(application.cut for application in result.applications)
+    said = [f"min yield {fixed(result.min_yield)}", f"{node_hours(result)} lost"]
+    said += [f"{cut} cut off by walltime"] if cut else []
+    return ", ".join([*said, f"{result.events:,} events"])

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from penstock.report.comparison.summary import node_hours
 from penstock.report.parts.bands import Spans, edges, mean_rates, present_shares, spans, time_shares
 from penstock.report.parts.groups import GROUP_COLOURS, groups_of
 from penstock.report.parts.quantities import fixed, rate_scale, significant
@@ -42,9 +43,7 @@ def draw_run(result: Result, timeline: Timeline) -> Figure:
     groups, names = groups_of(timeline.names, np.bincount(timeline.application, moved, count).astype(np.float64))
     _draw_bandwidth(upper, timeline, groups, len(names))
     hatched = _draw_rows(lower, timeline, groups)
-    upper.set_title(
-        f"{label(result.sharing, 60)}: min yield {fixed(result.min_yield)}, efficiency {fixed(result.efficiency)}"
-    )
+    upper.set_title(f"{label(result.sharing, 60)}: min yield {fixed(result.min_yield)}, {node_hours(result)} lost")
     lower.set_xlim(timeline.begin, timeline.end)
     time_axis(lower, timeline.begin, timeline.end)
     _legend(figure, names, hatched=hatched)

@@ -60,6 +60,11 @@ def time_scale(longest: float) -> Scale:
     return next((Scale(size, unit) for least, size, unit in _TIMES if longest >= least), Scale(1e-6, "µs"))
 
 
+def hours_scale(most: float) -> Scale:
+    """The unit for node-hours up to `most`: thousands or millions of them where there are many."""
+    return Scale(1e6, "M") if most >= 1e6 else Scale(1e3, "k") if most >= 1e4 else Scale(1.0, "")
+
+
 def duration(seconds: float | None) -> str:
     """One time in the unit that fits it."""
     return time_scale(seconds or 0.0).show(seconds)
