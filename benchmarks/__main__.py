@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmarks.arrivals import arrival_rows
+from benchmarks.arrivals import coming_and_going_rows
 from benchmarks.buffers import sizing_rows, tier_rows
 from benchmarks.campaigns import campaign_rows
 from benchmarks.deciding import decision_rows
@@ -35,7 +35,7 @@ from benchmarks.traces import trace_rows
 
 SUBJECTS = {
     "Engine, fair-share, time of the loop": engine_rows,
-    "Jobs that come and go, fair-share, time of the loop": arrival_rows,
+    "Jobs that come and go, fair-share, time of the loop": coming_and_going_rows,
     "Policies, whole runs, 60 applications": policy_rows,
     "Orders, whole runs with metrics and bounds": order_rows,
     "Packs, time of the engine, and of packing": pack_rows,

@@ -45,7 +45,7 @@ def program_of(jobs: int, walltimes: bool = False) -> Program:
     )
 
 
-def arrival_rows(quick: bool) -> list[Row]:
+def coming_and_going_rows(quick: bool) -> list[Row]:
     """Millions of events per second under fair-share, with and without walltimes, and bytes for a finished job."""
     jobs = JOBS // 10 if quick else JOBS
     rows = []
