@@ -321,3 +321,35 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path, suffix):
     for name in ("one", "two"):
         save_figure(allotment_figure(random_allotment(5, 4, out=(1,))), tmp_path / f"{name}.{suffix}")
     assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
+
+
+def test_lines_about_whole_lives():
+    lives = [
+        striped("heat", [0, 1], start=3600.0, completion=7200.0, stretch=1.25),
+        striped("gone", [1], share=0.9, cut=True, yield_=0.2),
+        striped("late", [2], share=0.1, start=9000.0),
+    ]
+    found = allotment(lives, 4, until="all", worst="gone", unfinished=2, interval=7200.0)
+    said = " ".join(allotment_lines(found))
+    assert "Highest load of the targets" in said
+    assert "12.0 of 48.0 node-hours (25.0 %); gone fared worst, with a yield of 0.200." in said
+    assert "Cut off by their walltime, all their time lost: gone." in said
+    assert "Not finished at the end of the window: 1 application." in said
+    assert "of the machine's node time in 2 h was not spent computing." in said
+    assert "each when it is most." in said and "Overloaded at times" in said
+    assert "first" not in said
+    rows = printed(allotment_table(found))
+    assert "start" in rows and "1.25" in rows and "cut off" in rows
+    assert "cut off" not in printed(allotment_table(allotment(lives)))
+
+
+def test_a_comparison_of_whole_lives_shows_what_is_lost():
+    lost = [30.0, 20.0, 10.0, 10.0, 40.0, 50.0]
+    compared = pairs(until=["all"] * 6, node_hours_lost=lost)
+    assert styles(allotments_table(compared), "node-hours\nlost") == ["", "", "bold green", "bold green", "", ""]
+    assert any(
+        line.startswith("Fewest node-hours lost: tcpu with any placement (10.0)") for line in allotments_lines(compared)
+    )
+    right = comparison_figure_of_allotments(compared).axes[1]
+    assert right.get_xlabel() == "node-hours lost"
+    assert "node-hours" not in printed(allotments_table(pairs(node_hours_lost=lost)))
