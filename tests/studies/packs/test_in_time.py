@@ -264,3 +264,31 @@ def test_the_bound_counts_what_comes_late():
     late = queue(("a", 4, 0, 1), ("b", 4, 10, 3), ("c", 4, 12, 3))
     assert pack(late).bound == 16 == pack(late).makespan
     assert np.isclose(pack(late).idle, 1 - 7 / 16)
+
+
+def test_with_several_instants_no_pack_is_planned_ahead():
+    """Dealt by announced times at 1, `d` would have to wait for node 1; it starts where it is free first."""
+    jobs = queue(("a", 4, 0, 10), ("b", 4, 0, 3), ("c", 4, 1, 8), ("d", 4, 1, 7), count=2)
+    found = [(job.start, job.io_node) for job in pack(jobs, mapping="first-fit").jobs]
+    assert found == [(0, 0), (0, 1), (3, 1), (10, 0)]
+
+
+def test_ends_come_before_releases_of_the_same_instant():
+    """At 4 `x` leaves three processors on node 0, which `y` fills better than the empty node 1."""
+    jobs = queue(("x", 2, 0, 4), ("v", 1, 0, 9), ("y", 2, 4, 1), count=2)
+    assert [(job.start, job.io_node) for job in pack(jobs, mapping="easy").jobs] == [(0, 0), (0, 0), (4, 0)]
+
+
+def test_two_ends_at_one_instant_have_a_turn_each():
+    """A job that is started on node 1 while it is the turn of node 0 does not hide the end there."""
+    asked = []
+
+    def elsewhere(view):
+        asked.append((view.now, view.open.tolist(), view.free.tolist()))
+        if view.now == 0:
+            return [(0, 0), (1, 1)]
+        return [(2, 1)] if view.node[2] < 0 else [(3, 1)] if view.free[1] >= 3 else []
+
+    jobs = queue(("x", 1, 0, 4), ("y", 1, 0, 4), ("z", 1, 0, 4), ("last", 3, 0, 1), count=2)
+    assert [job.start for job in pack(jobs, mapping=elsewhere).jobs] == [0, 0, 4, 4]
+    assert asked == [(0, [0, 1], [4, 4]), (4, [0], [4, 3]), (4, [1], [4, 3])]
