@@ -10,7 +10,7 @@ PACKAGE = ROOT / "src" / "penstock"
 
 _ENGINE = ("tests/engine/link", "tests/policies/sharing")
 _ORDERS = ("tests/engine/link", "tests/policies/sharing", "tests/live/core/test_decisions.py")
-_CORE = ("tests/live/core", "tests/live/test_equals_simulator.py", "tests/live/test_stateful.py", "tests/lookback")
+_CORE = ("tests/live/core",)
 _MEMBER = ("tests/client/test_member.py", "tests/client/test_member_rules.py", "tests/client/test_phases.py")
 _BUCKET = ("tests/client/test_bucket.py", "tests/client/test_shared.py")
 

@@ -21,7 +21,7 @@ def noting(seen: list[Seen]) -> Any:
     """Everyone an equal part; keeps what it was shown."""
 
     def decide(view: Any, rates: Any) -> None:
-        names = ("application", "limit", "remaining", "posted", "progress", "rate")
+        names = ("application", "nodes", "limit", "remaining", "posted", "progress", "rate")
         seen.append({name: getattr(view, name).tolist() for name in names} | {"capacity": [view.capacity]})
         rates[:] = np.minimum(view.limit, view.capacity / rates.size)
 
@@ -216,8 +216,48 @@ def test_a_change_of_capacity_or_mode_does_not_change_what_was_moved_before():
     talk.admin("capacity", resource="all", capacity=50.0)
     talk.quiet()
     assert seen[-1]["remaining"] == pytest.approx([800.0]) and peer.rate == 50.0
+    assert seen[-1]["progress"] == pytest.approx([2.0])  # at full rate, by the capacity of that time
     talk.now += 2.0
     talk.admin("mode", mode="monitor")
     talk.now += 2.0
     talk.join("b").post(10.0)
     assert seen[-1]["remaining"][0] == pytest.approx(1000.0 - 200.0 - 100.0 - 100.0)
+
+
+def test_a_job_on_a_route_has_the_nodes_of_all_its_members():
+    seen: list[Seen] = []
+    talk = Talk(noting(seen))
+    first, second = talk.join("a", member=0, nodes=2), talk.join("a", member=1, nodes=3)
+    first.post()
+    second.post()
+    assert seen[-1]["nodes"] == [5.0]
+
+
+def test_a_second_route_begins_with_what_the_phase_has_moved():
+    """The first has moved 60 of 60 bytes/s for a second on x when the other begins on y, of which 20 can be used."""
+    seen: list[Seen] = []
+    talk = Talk(noting(seen), resources=TWO, lease=100.0)
+    first, second = talk.join("a", member=0), talk.join("a", member=1)
+    first.post(600.0, targets=("x",))
+    talk.quiet()
+    talk.now += 1.0
+    first.beat(60.0)
+    second.post(100.0, targets=("y",))
+    on_y = next(each for each in reversed(seen) if each["capacity"] == [20.0])
+    assert on_y["progress"] == pytest.approx([60.0 / 20.0])
+
+
+def test_who_plans_is_told_how_long_each_operation_takes_alone():
+    told: list[Any] = []
+
+    def plan(foresight: Any, settings: Any) -> Any:
+        told.append(foresight.seconds.tolist())
+        return np.zeros(1)
+
+    def share(view: Any, rates: Any) -> None:
+        rates[:] = np.minimum(view.limit, view.capacity / rates.size)
+
+    talk = Talk(sharing("planner", prepare=plan)(share))
+    first, second = talk.join("a"), talk.join("b", cap=20.0)
+    talk.step(first.a_post(1000.0), second.a_post(100.0))
+    assert told[-1] == pytest.approx([1000.0 / CAPACITY, 100.0 / 20.0])
