@@ -180,3 +180,15 @@ def test_giving_up_is_said() -> None:
     assert lines(waiting().step(12.0, Timer())) == ["no answer within 2 s; going on at the fallback rate"]
     assert "another process speaks for this member" in lines(idle().step(1.0, Received(Error(0, "superseded", "x"))))[0]
     assert free().rate is None
+
+
+def test_who_gave_up_on_one_operation_waits_for_the_next() -> None:
+    """A rate of 0 is a decision again; only of the operation that it held up for too long was it taken no more."""
+    member = waiting(max_wait=3.0)
+    member.step(10.0, Received(Rate(3, 5, 1, 0.0, member._hb)))
+    member.step(16.0, Timer())
+    assert member.state is MemberState.OPEN
+    member.step(16.5, End(10.0))
+    member.step(17.0, Begin(100.0))
+    member.step(17.0, Received(Rate(3, 6, 2, 0.0, member._hb)))
+    assert (member.state, member.rate) == (MemberState.PACED, 0.0)
