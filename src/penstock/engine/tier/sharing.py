@@ -14,6 +14,7 @@ from penstock.policies.sharing.rules import loss, mean_iteration
 from penstock.policies.sharing.view import View
 
 _OUT, _IN, _BOTH = range(3)
+_UNSEEN = -1
 
 
 @inlined
@@ -58,7 +59,12 @@ def _share(
     """Let it divide one limit among the flows of a direction, or of both."""
     rows, usable = 0, 0.0
     for row in range(rates.size):
+        flows.rows[row] = _UNSEEN
+        if way in (_BOTH, flows.reading[row]):
+            rates[row] = 0.0
+        # Who reads what is all there asks for nothing here.
         if way in (_BOTH, flows.reading[row]) and flows.cap[row] > 0.0:
+            flows.rows[row] = rows
             if way == _IN:
                 flows.cap[row] = min(flows.cap[row], room_made(flows, rates, row))
             _show(script, state, flows, view, row, rows, limit)
@@ -69,12 +75,9 @@ def _share(
         return
     lost = _mean_loss(script, state, flows.now)
     policy(rows_shown(view, flows.now, min(limit, usable), 0, rows, view.memory, lost), part(given, 0, rows))
-    rows = 0
     for row in range(rates.size):
-        if way in (_BOTH, flows.reading[row]):
-            asked = flows.cap[row] > 0.0
-            rates[row] = given[rows] if asked else 0.0
-            rows += asked
+        if flows.rows[row] != _UNSEEN:
+            rates[row] = given[flows.rows[row]]
 
 
 @inlined
