@@ -392,12 +392,16 @@ def disturbed(document: Document, state: Document, sharing: str | Policy) -> dic
     """One decision with what k who move at once leave of the capacity: asked as if all did, then as few as do."""
     efficiencies = document["platform"].get("interference") or [1.0]
     capacity, number, rates = state["capacity"], len(state["active"]), None
+
+    def left_by(k: int) -> float:
+        return float(efficiencies[min(max(k, 1), len(efficiencies)) - 1])
+
     while True:
-        share = efficiencies[min(max(number, 1), len(efficiencies)) - 1]
+        share = left_by(number)
         # Orders remember whom they serve: asked again at the same instant they say the same.
         answer = rates_of(state | {"capacity": capacity * share}, sharing)
         moving = max(1, sum(rate > 0 for rate in answer.values()))
-        if rates is not None and moving > number:
+        if rates is not None and moving > number and left_by(moving) < share:
             return rates  # k never rises: so many cannot have as much
         rates = answer
         if moving >= number:
