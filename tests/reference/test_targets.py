@@ -47,8 +47,13 @@ def simple(name: str, compute: float, volume: float, profile: dict[int, float], 
     return app(name, profile, ("compute", compute), ("write", volume), **more)
 
 
-def run(document: Document, placed: dict[str, list[int]], sharing: str | Policy = "fair-share") -> Document:
-    return simulate(document, {name: len(targets) for name, targets in placed.items()}, placed, sharing)
+def run(
+    document: Document,
+    placed: dict[str, list[int]],
+    sharing: str | Policy = "fair-share",
+    interval: str | None = None,
+) -> Document:
+    return simulate(document, {name: len(targets) for name, targets in placed.items()}, placed, sharing, interval)
 
 
 def column(result: Document, key: str) -> list[Any]:
@@ -118,7 +123,7 @@ def test_the_run_stops_at_the_first_completion_and_credits_what_is_under_way() -
         app("late", {1: 1.0}, ("write", 1), release=5),
         app("computing", {1: 1.0}, ("compute", 7)),
     )
-    result = run(document, {"short": [0], "io": [0, 1], "late": [0], "computing": [1]})
+    result = run(document, {"short": [0], "io": [0, 1], "late": [0], "computing": [1]}, interval="first")
     assert result["interval"] == 3
     assert column(result, "compute_done") == [3, 2, 0, 3]
     assert column(result, "moved") == [0, 2, 0, 0]
@@ -250,14 +255,14 @@ def test_algorithm_1_looks_past_a_count_that_does_not_fit() -> None:
 
 def test_mckp_by_hand() -> None:
     a, b = simple("a", 1, 1, {1: 1.0, 2: 3.0, 3: 3.5}), simple("b", 1, 1, {1: 2.0, 2: 2.5})
-    assert mckp(scenario(2, a, b)) == {"a": 1, "b": 1}
-    assert mckp(scenario(3, a, b)) == {"a": 2, "b": 1}  # 5.0 against 3.5
-    assert mckp(scenario(4, a, b)) == {"a": 2, "b": 2}  # 5.5 twice: lexicographic
-    assert mckp(scenario(9, a, b)) == {"a": 3, "b": 2}
+    assert mckp(scenario(2, a, b)) == {"a": [0], "b": [1]}
+    assert mckp(scenario(3, a, b)) == {"a": [0, 1], "b": [2]}  # 5.0 against 3.5
+    assert mckp(scenario(4, a, b)) == {"a": [0, 1], "b": [2, 3]}  # 5.5 twice: lexicographic
+    assert mckp(scenario(9, a, b)) == {"a": [0, 1, 2], "b": [3, 4]}
     flat = simple("flat", 1, 1, {1: 1.0, 2: 1.0})
-    assert mckp(scenario(4, flat, flat | {"name": "too"})) == {"flat": 1, "too": 1}  # least total
-    assert mckp(scenario(2, a, b, flat)) == {"a": 0, "b": 1, "flat": 0}  # one target for b, one for the rest
-    assert mckp(scenario(1, a, b)) == {"a": 0, "b": 0}
+    assert mckp(scenario(4, flat, flat | {"name": "too"})) == {"flat": [0], "too": [1]}  # least total
+    assert mckp(scenario(2, a, b, flat)) == {"a": [1], "b": [0], "flat": [1]}  # one target for b, one for the rest
+    assert mckp(scenario(1, a, b)) == {"a": [0], "b": [0]}
     assert mckp(scenario(2, simple("p", 1, 1, {2: 1.0}), simple("q", 1, 1, {1: 1.0}))) is None
 
 
