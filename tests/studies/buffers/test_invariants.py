@@ -241,7 +241,8 @@ def test_with_enough_of_a_buffer_the_plan_holds_nobody_up(
     document = data.draw(late(kinds))
     scenario = Scenario.from_document(document)
     # Fixed parts go to whoever enters first, so that plans for input ahead of its time hold in a common part only.
-    divided = split(scenario, partition if kinds[1] == "write" else "dynamic", lead=math.inf)
+    writes = kinds[1] == "write"
+    divided = split(scenario, partition if writes else "dynamic", lead=None if writes else math.inf)
     found = buffer(scenario, factor * divided.size, split=divided, strategy="planned")
     assert found.stretch == pytest.approx([1.0] * len(found.names), abs=grain(found, document))
 
