@@ -96,7 +96,7 @@ def refused(penstock, goal):
 @pytest.mark.parametrize("name", ["min-yield", "efficiency", "utilization"])
 def test_the_json_has_what_is_promised_and_all_that_it_had(penstock, goal, name):
     found = parsed(goal("rounds", name, "--json"))
-    assert list(found) == ["scenario", "recommendation", "runs", "ignored"]
+    assert list(found) == ["scenario", "recommendation", "runs"]
     without = parsed(penstock("compare", "rounds.yaml", *FEW[:2], "--json"))
     for one, other in zip(found["runs"], without["runs"], strict=True):
         assert one | {"seconds": 0} == other | {"seconds": 0}

@@ -27,6 +27,9 @@ SIZING = {
     # Beyond the contract, documented with it.
     "events": int,
     "limits": dict,
+    "lead": (NUMBER, str),
+    "infeasible": (dict, type(None)),
+    "holds_for": str,
     "peaks": dict,
     "proof": dict,
 }
@@ -76,7 +79,7 @@ def test_explanation(penstock, site):
     # 1.2 TB at 40 GB/s from 200 on, and the other one's at 20 GB/s somewhere near: what 10 GB/s leave of both.
     assert burst["demand"] - burst["room"] == pytest.approx(record["size"], rel=1e-9)
     assert f"so that {record['size'] / 1e12:.4g} TB must wait in the buffer." in out
-    out = penstock("size-buffer", str(EXAMPLE), "--explain").out
+    out = penstock("size-buffer", str(EXAMPLE), "--lead", "forever", "--explain").out
     assert "These bursts force the size, whatever the schedule:" in out
     assert "ocean (36 TB) and atmosphere (15 TB) write 51 TB; the file system takes 9 TB meanwhile" in out
     assert "Together: 44.26 TB." in out
@@ -112,8 +115,9 @@ def test_a_changed_schedule_is_refused(penstock, site, folder):
 
 
 def test_the_schedule_of_everybody_does_not_fit_fixed_shares(penstock, folder):
-    penstock("size-buffer", str(EXAMPLE), "--partition", "dynamic", "--schedule", "free.csv")
-    outcome = penstock("size-buffer", str(EXAMPLE), "--verify", "free.csv")
+    early = ["size-buffer", str(EXAMPLE), "--lead", "forever"]
+    penstock(*early, "--partition", "dynamic", "--schedule", "free.csv")
+    outcome = penstock(*early, "--verify", "free.csv")
     assert outcome.code == 2 and "holds more than its share" in outcome.err
 
 

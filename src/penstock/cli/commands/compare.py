@@ -83,7 +83,8 @@ def compare(
         found = {"optimum": best.to_dict()} if best else {}
         advised = {"recommendation": recommendation.to_dict()} if recommendation else {}
         shown = [result.to_dict() for result in results]
-        print_json({"scenario": str(scenario), **found, **advised, "runs": shown, "ignored": ignored})
+        unread = {"ignored": ignored} if ignored else {}
+        print_json({"scenario": str(scenario), **found, **advised, "runs": shown, **unread})
     else:
         print_comparison(results, scenario.name, plot, html, recommendation)
 

@@ -41,6 +41,6 @@ def simulate(
     if plot:
         draw(report.plots.run_figure, result, plot)
     if json:
-        print_json(result.to_dict() | {"ignored": ignored})
+        print_json(result.to_dict() | ({"ignored": ignored} if ignored else {}))
     else:
         print_run(result, plot, schedule)
