@@ -226,6 +226,9 @@ def site_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bool
             "begin": draw(st.sampled_from([0.0, 2.0, 5.0])),
             "end": last + draw(amounts(5.5, 20, exact)),
         }
+        for each in document["applications"]:  # whose walltime is over before the window is refused
+            if each["release"] + each.get("walltime", 100.0) <= document["window"]["begin"]:
+                del each["walltime"]
     platform = document["platform"]
     if draw(st.booleans()):
         platform.pop("nodes", None)
