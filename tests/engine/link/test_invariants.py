@@ -298,7 +298,7 @@ def scaled(document: Document, seconds: float, size: float) -> Document:
 def in_other_units(result: Result, seconds: float, size: float) -> Document:
     """What the same run must give in the units of `scaled`."""
     expected = numbers(result)
-    for key in ("end", "makespan"):
+    for key in ("end", "makespan", "node_hours_lost", "node_hours_used"):
         expected[key] = None if expected[key] is None else expected[key] * seconds
     for job in expected["applications"]:
         job["completion"] = None if job["completion"] is None else job["completion"] * seconds
