@@ -40,6 +40,7 @@ BUDGETS = {
     "src": 10.0,
     "start": 50.0,
     "studies": 80.0,
+    "traces": 30.0,
     "workloads": 30.0,
 }
 LOUD = 1.5  # times its budget in processor time, and a room is named

@@ -44,6 +44,8 @@ def test_a_task_gives_the_numbers_of_its_command(name):
     whole = expected()
     for metric in task.metrics:
         value = getattr(whole, metric.name)
+        if metric.name == "infeasible":  # a campaign counts how often
+            value = float(value is not None)
         assert values[metric.name] == (len(value) if isinstance(value, tuple) else value)
         assert set(metric.bounds) <= {each.name for each in task.metrics}
     assert any(metric.main for metric in task.metrics)
