@@ -255,8 +255,9 @@ def completions(site: Site, node: int, sharing: Any) -> dict[str, float]:
         return {}
     platform = {**site.document["platform"], "bandwidth": machine["bandwidth"]}
     platform.pop("io_nodes")
+    # On I/O nodes a walltime is what the queue goes by; nobody is cut off.
     apps = [
-        {**app, "release": started[app["name"]].start}
+        {key: value for key, value in app.items() if key != "walltime"} | {"release": started[app["name"]].start}
         for app in site.document["applications"]
         if app["name"] in started
     ]
