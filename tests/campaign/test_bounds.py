@@ -5,13 +5,13 @@ import pytest
 from campaign.small import small
 from penstock.campaign import read_results, run_campaign
 from penstock.errors import InvalidScenario
-from penstock.metrics import measure
+from penstock.studies import study
 
 
 def test_without_bounds_runs_are_the_same_but_for_them(tmp_path, monkeypatch):
     run_campaign(small(), tmp_path / "with", workers=1)
-    monkeypatch.setattr(measure, "interval_bound", None)
-    monkeypatch.setattr(measure, "volume_bound", None)
+    monkeypatch.setattr(study, "interval_bound", None)
+    monkeypatch.setattr(study, "volume_bound", None)
     without = small(plans=[{"sharing": ["fair-share", "list-fifo"], "bounds": False}])
     assert run_campaign(without, tmp_path / "without", workers=1).failed == 0
     of_bounds = {"distance_to_bound", "bound_min_yield", "bound_interval"}
