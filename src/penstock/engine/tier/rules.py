@@ -65,6 +65,7 @@ def _end(state: TierState, k: int, now: float, achieved: float) -> None:
     """It has nothing more to do but to drain."""
     state.doing[k] = OVER
     state.until[k] = np.inf
+    state.producing[k] = state.consuming[k] = state.fetching[k] = 0.0
     state.ended[k] = now
     state.achieved[k] = achieved
 
@@ -73,7 +74,6 @@ def _end(state: TierState, k: int, now: float, achieved: float) -> None:
 def _cut_off(script: Script, state: TierState, k: int, now: float) -> None:
     """End it where it stands: what it has written drains, what was fetched for it is dropped."""
     _end(state, k, now, progress_of(script, state, k, now))
-    state.producing[k] = state.consuming[k] = state.fetching[k] = 0.0
     state.consumed[k] = state.horizon[k] = state.fetched[k]
 
 
