@@ -65,7 +65,10 @@ class Outcomes:
         """How many there are of each module, how many were tried, and how many nobody noticed."""
         for path, count in known.items():
             tried, survived = self._tried[path], self._survived[path]
-            print(f"{path.relative_to(PACKAGE)!s:32} {count:4} mutants, {tried:4} tried, {survived:3} survived")
+            print(
+                f"{path.relative_to(PACKAGE)!s:32} {count:4} mutants, {tried:4} tried, {survived:3} survived",
+                flush=True,
+            )
 
 
 def _options() -> argparse.Namespace:
