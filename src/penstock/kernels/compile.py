@@ -194,7 +194,7 @@ def plain(compiled: F) -> F:
 
 def inlined(function: F) -> F:
     """A helper that becomes part of every kernel that calls it; by itself it is not compiled unless called."""
-    return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
+    return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 @kernel(

@@ -118,14 +118,12 @@ def _next_tick(state: TierState, now: float, tick: float, rows: int) -> float:
 @inlined
 def _settle_all(script: Script, state: TierState, now: float) -> None:
     """Apply all that is due at this instant: ends first, then parts are given, then those that waited for one start."""
-    for k in range(state.doing.size):
-        while settle(script, state, k, now):
-            pass
-    settle_parts(script, state, now)
-    if script.waits == 1:
+    for again in range(1 + script.waits):
         for k in range(state.doing.size):
             while settle(script, state, k, now):
                 pass
+        if again == 0:
+            settle_parts(script, state, now)
     settle_common(script, state, now)
 
 
