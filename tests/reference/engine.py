@@ -388,10 +388,10 @@ def started_at_zero(document: Document, begin: float) -> Document:
     return document | {"window": {"begin": 0, "end": document["window"]["end"] - begin}, "applications": applications}
 
 
-def disturbed(document: Document, state: Document, sharing: str | Policy) -> dict[str, float]:
+def disturbed(efficiencies: list[float], state: Document, sharing: str | Policy) -> dict[str, float]:
     """One decision with what k who move at once leave of the capacity: asked as if all did, then as few as do."""
-    efficiencies = document["platform"].get("interference") or [1.0]
     capacity, number, rates = state["capacity"], len(state["active"]), None
+    caps = {flow["name"]: flow["bandwidth"] for flow in state["active"]}
 
     def left_by(k: int) -> float:
         return float(efficiencies[min(max(k, 1), len(efficiencies)) - 1])
@@ -400,7 +400,7 @@ def disturbed(document: Document, state: Document, sharing: str | Policy) -> dic
         share = left_by(number)
         # Orders remember whom they serve: asked again at the same instant they say the same.
         answer = rates_of(state | {"capacity": capacity * share}, sharing)
-        moving = max(1, sum(rate > 0 for rate in answer.values()))
+        moving = max(1, sum(rate > 1e-9 * caps[name] for name, rate in answer.items()))
         if rates is not None and moving > number and left_by(moving) < share:
             return rates  # k never rises: so many cannot have as much
         rates = answer
@@ -438,7 +438,8 @@ def simulate_from_zero(document: Document, sharing: str | Policy, delta: float |
             state: dict[str, Any] = {"capacity": available, "now": now, "begin": begin, "end": end}
             state["computing"] = [busy for job in jobs for busy in job.computing(now)]
             state["gone"] = [job.name for job in jobs if job.cut is not None]
-            rates = disturbed(document, state | {"active": [job.view() for job in active]}, sharing)
+            shown = state | {"active": [job.view() for job in active]}
+            rates = disturbed(document["platform"].get("interference") or [1.0], shown, sharing)
             if active:
                 trace.append((now, rates))
             for job in active:

@@ -91,7 +91,7 @@ def lowest_ceiling(flows: list[Flow], bandwidth: float, owed: float, u: float) -
 
 def peak(flows: list[Flow], capacity: float, k: Flow, room: float) -> Candidate | None:
     """Find the earliest best moment for k to complete, or None if it cannot complete within `room` seconds."""
-    first = k.volume / k.limit
+    first = k.volume / min(k.limit, capacity)  # interference may leave less than its limit
     last = min(room, max(sum(f.volume for f in flows) / capacity, *(f.volume / f.limit for f in flows)))
     if first > last:
         return None

@@ -31,9 +31,9 @@ from .allocations import (
     starts,
     stress,
 )
-from .engine import TOLERANCE, Document, Stage, stages_of, unroll
+from .engine import TOLERANCE, Document, Stage, disturbed, stages_of, unroll
 from .orders import ORDERS, blocks_of, follow
-from .policies import Policy, rates_of
+from .policies import Policy
 
 
 class Stalled(Exception):
@@ -232,34 +232,31 @@ def round_robin(document: Document) -> Iterator[str]:
     yield from chain.from_iterable(blocks_of(counts, {name: job.mean()[0] for name, job in listed.items()}))
 
 
-def efficiency(document: Document, target: int, moving: int) -> float:
-    """What a target has to divide with so many applications moving there."""
+def efficiencies(document: Document, target: int) -> list[float]:
+    """What a target has to divide with 1, 2, … applications moving there."""
     listed = document["platform"]["targets"]
     own = listed[target] if isinstance(listed, list) and isinstance(listed[target], dict) else {}
-    values = own.get("interference", [1.0])
-    return float(values[min(moving, len(values)) - 1])
+    return own.get("interference") or [1.0]
 
 
 def decide(
     document: Document, jobs: list[Job], target: int, now: float, end: float | None, policy: str | Policy
 ) -> None:
-    """Divide the time of one target anew: asked with all that are there, and again while fewer get a rate."""
+    """Divide the time of one target anew."""
     there = [job for job in jobs if target in job.transfers]
     others = [
         job
         for job in jobs
         if target in job.pace and target not in job.transfers and job.doing not in ("away", "done", "cut")
     ]
-    moving, again = len(there), bool(there) or hasattr(policy, "watches")
-    while again:
-        available = efficiency(document, target, max(1, moving))
-        state: dict[str, Any] = {"capacity": available, "now": now, "begin": 0.0, "end": end}
-        state |= {"active": [job.view(target) for job in there]}
-        rates = rates_of(state | {"computing": [job.elsewhere(target, now) for job in others]}, policy)
-        fewer = sum(rates.get(job.name, 0.0) > 0.0 for job in there)
-        again, moving = 0 < fewer < moving, fewer
-        for job in there:
-            job.transfers[target].rate = rates.get(job.name, 0.0)
+    if not there and not hasattr(policy, "watches"):
+        return
+    state: dict[str, Any] = {"capacity": 1.0, "now": now, "begin": 0.0, "end": end}
+    state |= {"active": [job.view(target) for job in there]}
+    state |= {"computing": [job.elsewhere(target, now) for job in others]}
+    rates = disturbed(efficiencies(document, target), state, policy)
+    for job in there:
+        job.transfers[target].rate = rates.get(job.name, 0.0)
 
 
 def closed(document: Document) -> bool:

@@ -35,6 +35,7 @@ from penstock.kernels.arrays import SAME, Floats
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.sharing.rules import movers
 from penstock.policies.sharing.view import View, active_rows
 
 _CHUNK = 200_000
@@ -226,7 +227,7 @@ class Execution(Stepping):
         before = share
         while True:
             super()._decide(view._replace(capacity=self.view.capacity * share), rates)
-            number = loop.moving(rates, rates.size)
+            number = movers(rates, view.limit, rates.size)
             if settled or number == count or loop.left_by(efficiency, number) == share:
                 break
             settled = number > count

@@ -36,7 +36,7 @@ from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.policies.sharing.policy import Decide
-from penstock.policies.sharing.rules import mean_iteration, next_tick
+from penstock.policies.sharing.rules import mean_iteration, movers, next_tick
 from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 
 MOST_IDLE = 1_000_000
@@ -234,15 +234,6 @@ def lost_by_all(chains: Chains, state: LinkState, view: View, now: float) -> flo
 
 
 @inlined
-def moving(rates: Floats, active: int) -> int:
-    """How many get a rate; at least one, as nobody alone is disturbed."""
-    count = 0
-    for row in range(active):
-        count += rates[row] > 0.0
-    return max(1, count)
-
-
-@inlined
 def left_by(efficiency: Floats, count: int) -> float:
     """The share of the capacity that there is while so many move."""
     return efficiency[min(count, efficiency.size) - 1]  # type: ignore[no-any-return]
@@ -269,7 +260,7 @@ def _ask_disturbed(
     _copy(view.memory, state.remembered)
     while True:
         policy(rows_shown(view, now, view.capacity * share, 0, active, view.memory, lost), part(rates, 0, active))
-        number = moving(rates, active)
+        number = movers(rates, view.limit, active)
         if settled or number == count or left_by(chains.efficiency, number) == share:
             break
         settled = number > count

@@ -23,8 +23,10 @@ from penstock.engine.targets.stripes import (
     IDLE,
     LAST_END,
     LEFT,
+    MOVED,
     MOVING,
     NOW,
+    SETTLED,
     STRIPE_STATE,
     STRIPES,
     TICK,
@@ -39,7 +41,7 @@ from penstock.kernels.compile import inlined, kernel, part
 from penstock.kernels.heap import pop, push
 from penstock.kernels.tournament import first, put
 from penstock.policies.sharing.policy import Decide
-from penstock.policies.sharing.rules import mean_iteration, next_tick
+from penstock.policies.sharing.rules import mean_iteration, movers, next_tick
 from penstock.policies.sharing.view import POLICY, RATES, ROOM, View
 
 
@@ -306,12 +308,23 @@ def _pass_tick(stripes: Stripes, state: StripeState, view: View, tick: float, no
 
 
 @inlined
+def _left_by(stripes: Stripes, target: int, moving: int) -> float:
+    """The share of its time that a target has to divide while so many move."""
+    return stripes.efficiency[target, min(moving, stripes.efficiency.shape[1]) - 1]  # type: ignore[no-any-return]
+
+
+@inlined
+def _asked_for(state: StripeState, target: int) -> int:
+    """With how many moving the policy is asked: at first as if all did."""
+    return state.counts[MOVING] if state.counts[MOVING] > 0 else state.active[target]  # type: ignore[no-any-return]
+
+
+@inlined
 def capacity_of(stripes: Stripes, state: StripeState, view: View, target: int) -> float:
     """How much of its time a target has to divide, with as many applications moving as it is asked for."""
     if stripes.efficiency.size == 0:
         return view.capacity
-    moving = state.counts[MOVING] if state.counts[MOVING] > 0 else state.active[target]
-    return stripes.efficiency[target, min(moving, stripes.efficiency.shape[1]) - 1]  # type: ignore[no-any-return]
+    return _left_by(stripes, target, _asked_for(state, target))  # type: ignore[no-any-return]
 
 
 @inlined
@@ -324,19 +337,22 @@ def _keep_memory(stripes: Stripes, state: StripeState, view: View, target: int, 
 
 
 @inlined
-def _fewer_move(stripes: Stripes, state: StripeState, view: View, rates: Floats, target: int) -> bool:
-    """Whether to ask again, because fewer get a rate than were counted: then less of the target's time is lost.
+def _others_move(stripes: Stripes, state: StripeState, view: View, rates: Floats, target: int) -> bool:
+    """Whether to ask again: fewer get a rate than were counted, and disturb each other less.
 
-    The policy then knows nothing of having been asked before.
+    Should more move then, there would not be as much: what was given before holds. A decision that does not count
+    leaves nothing behind in the policy's memory.
     """
-    if stripes.efficiency.size == 0:
+    if stripes.efficiency.size == 0 or state.counts[MOVED] == SETTLED:
         return False
-    active, moving = state.active[target], 0
-    for row in range(active):
-        moving += rates[row] > 0.0
-    if moving == 0 or moving >= (state.counts[MOVING] if state.counts[MOVING] > 0 else active):
+    active, asked = state.active[target], _asked_for(state, target)
+    number = movers(rates, part(view.limit, stripes.row[target], active), active)
+    if _left_by(stripes, target, number) == _left_by(stripes, target, asked):
         return False
-    state.counts[MOVING] = moving
+    if number < asked:
+        state.counts[MOVING], state.counts[MOVED] = number, asked
+    else:
+        state.counts[MOVING], state.counts[MOVED] = state.counts[MOVED], SETTLED
     for row in range(active):
         rates[row] = 0.0
     start = stripes.memory[target]
@@ -413,11 +429,11 @@ def run_targets(
                         part(rates, 0, active),
                     )
                 resuming = False
-                if _fewer_move(stripes, state, view, rates, target):
+                if _others_move(stripes, state, view, rates, target):
                     continue
                 if not _put_in_force(stripes, state, view, rates, target, now):
                     return REFUSED
-                state.counts[MOVING] = 0
+                state.counts[MOVING] = state.counts[MOVED] = 0
             state.counts[TOUCHED] -= 1
             state.is_touched[target] = 0
         then = _next_instant(bounds, state, tick)

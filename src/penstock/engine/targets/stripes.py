@@ -78,7 +78,9 @@ class StripeState(NamedTuple):
 
 
 NOW, TICK, FIRST_END, LAST_END = range(4)
-WAITING, EVENTS, TOUCHED, IDLE, LEFT, MOVING = range(6)
+# MOVING: with how many moving a target is asked, MOVED: with how many it was before; 0: not yet
+WAITING, EVENTS, TOUCHED, IDLE, LEFT, MOVING, MOVED = range(7)
+SETTLED = -1  # in place of MOVED: the answer to come holds
 
 STRIPES = numba_type(Stripes)
 BOUNDS = numba_type(Bounds)
@@ -182,7 +184,7 @@ def initial_stripe_state(program: Program, stripes: Stripes, deadline: Floats, o
         heap_time=times[order],
         heap_application=np.concatenate([np.arange(m), m + due])[order],
         clock=np.array([0.0, 1.0, np.inf, 0.0]),
-        counts=np.array([times.size, 0, 0, 0, m, 0], np.int64),
+        counts=np.array([times.size, 0, 0, 0, m, 0, 0], np.int64),
     )
 
 

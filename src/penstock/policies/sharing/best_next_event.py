@@ -83,6 +83,12 @@ def _done_at(view: View, row: int) -> YieldCurve:
     return YieldCurve(full, 0.0, view.now - view.release[row], 1.0)
 
 
+@inlined
+def _soonest(view: View, row: int) -> float:
+    """Seconds until a transfer ends at the earliest; interference may leave less than its limit."""
+    return view.remaining[row] / min(view.limit[row], view.capacity)  # type: ignore[no-any-return]
+
+
 @kernel(_C(VIEW, types.int64, types.int64, types.float64))
 def _lowest_at_most(view: View, few: int, k: int, u: float) -> YieldCurve:
     """Of all applications at the most they can reach by u, with `k` completing then, the lowest."""
@@ -149,7 +155,7 @@ def _crossing(rising: YieldCurve, falling: YieldCurve, low: float, high: float) 
 @kernel(types.UniTuple(types.float64, 2)(VIEW, types.int64, types.int64, types.float64))
 def _best_completion(view: View, few: int, k: int, to_beat: float) -> tuple[float, float]:
     """The highest minimum yield at an event that is the completion of `k`, and its u; (-1, 0) if below `to_beat`."""
-    low, high = view.remaining[k] / view.limit[k], view.end - view.now
+    low, high = _soonest(view, k), view.end - view.now
     falling = _done_at(view, k)
     if low > high or _height(falling, low) < to_beat:
         return -1.0, 0.0
@@ -224,7 +230,7 @@ def _peak(rising: YieldCurve, falling: YieldCurve, low: float, high: float) -> f
 @kernel(types.float64(VIEW, _B, types.int64))
 def _at_most(view: View, bounds: EventLimits, k: int) -> float:
     """A minimum yield that no event exceeds that is the completion of `k`."""
-    low, high = view.remaining[k] / view.limit[k], view.end - view.now
+    low, high = _soonest(view, k), view.end - view.now
     done, other = _done_at(view, k), _done_at(view, bounds.lowest)
     rest, age = bounds.rest, view.now - view.release[k]
     credit, ages, bandwidth = rest.n0, rest.d0, rest.d1

@@ -1,4 +1,4 @@
-"""What all loops of the engine and the live core reckon alike when they show a policy a View: ω, losses, ticks."""
+"""What all loops of the engine and the live core reckon alike for a policy: ω, losses, ticks, who moves."""
 
 from __future__ import annotations
 
@@ -30,3 +30,12 @@ def losses(lost: Floats, age: Floats) -> Floats:
 def next_tick(now: float, tick: float) -> float:
     """The number of the first tick that lies ahead; one that is now counts as past."""
     return np.floor(now * (1.0 + SAME) / tick) + 1.0  # type: ignore[no-any-return]
+
+
+@inlined
+def movers(rates: Floats, limit: Floats, rows: int) -> int:
+    """How many get a rate (rounding is none); at least one, as nobody alone is disturbed."""
+    count = 0
+    for row in range(rows):
+        count += rates[row] > SAME * limit[row]
+    return max(1, count)
