@@ -254,6 +254,7 @@ def decide(
     state: dict[str, Any] = {"capacity": 1.0, "now": now, "begin": 0.0, "end": end}
     state |= {"active": [job.view(target) for job in there]}
     state |= {"computing": [job.elsewhere(target, now) for job in others]}
+    state |= {"gone": [job.name for job in jobs if job.doing == "cut"]}
     rates = disturbed(efficiencies(document, target), state, policy)
     for job in there:
         job.transfers[target].rate = rates.get(job.name, 0.0)

@@ -23,8 +23,6 @@ METRICS = ("load", "interval", "mean_io_slowdown", "machine_idletime")
 LOSSES = ("node_hours_lost", "node_hours_used", "lost_share", "mean_yield", "p95_stretch")
 # The reference has no ticks, which this policy asks for inside a window.
 TICKING = ("periodic-greedy-yield",)
-# These wait for operations that somebody who is cut off never posts.
-COUNTING = tuple(name for name in SHARING if name.startswith("periodic-") or name == "hierarchical-round-robin")
 
 
 def close(value: float | list[float] | None, relative: float = 1e-9) -> Any:
@@ -91,9 +89,6 @@ def test_every_sharing_policy_matches_the_reference(
 ) -> None:
     if sharing in TICKING:
         document.pop("window", None)
-    if sharing in COUNTING:
-        for each in document["applications"]:
-            each.pop("walltime", None)
     planned = given_out(document, allocation, placement).to_dict()
     try:
         slow = simulate(document, planned["counts"], planned["targets"], sharing, interval)

@@ -88,6 +88,8 @@ class _TargetExecution(Stepping):
         self.tick = tick_of(policy, outlook, program)
         super().__init__(policy, origin_of(program, self.tick), np.zeros(int(np.diff(stripes.row).max())))
         self.chains = chains_of(program, self.origin, watching=False, losses=policy.losses)
+        if foresight is not None:
+            foresight = foresight._replace(until=deadline)  # a plan must not wait for who is cut off
         self.stripes, memory = with_memory(stripes, policy, foresight, self.origin)
         self.bounds = Bounds(deadline - self.origin, program.end - self.origin, int(first))
         self.state = initial_stripe_state(program, self.stripes, self.bounds.deadline, self.origin)

@@ -149,6 +149,7 @@ def _planned(stripes: Stripes, policy: Sharing, foresight: Foresight | None, ori
         seconds = stripes.seconds[here]
         foresight = own._replace(
             start=own.start - origin,
+            until=own.untils() - origin,
             seconds=own.seconds * np.repeat(seconds, np.diff(own.first)),
             mean_seconds=own.mean_seconds * seconds,
             everyone=foresight,
