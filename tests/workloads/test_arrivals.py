@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from penstock import simulate
 from penstock.errors import InvalidOption
 from penstock.model import COMPUTE, Application, Scenario, Trace
 from penstock.workloads import generate
-from penstock.workloads.arrivals import DAY, WARM_UP
+from penstock.workloads.apex_table import read_table
+from penstock.workloads.arrivals import CLASSES, DAY
+from penstock.workloads.checkpoints import MODELS
 
 
 def alone(scenario: Scenario, application: Application) -> tuple[float, float, float]:
@@ -33,8 +37,9 @@ def alone(scenario: Scenario, application: Application) -> tuple[float, float, f
 
 
 @pytest.mark.parametrize("pressure", [0.05, 0.6, 1.2])
-def test_the_pressure_is_the_one_asked_for(pressure: float) -> None:
-    scenario = generate("arrivals", seed=3, days=3, pressure=pressure)
+@pytest.mark.parametrize("classes", [{}, {"classes": "trilab", "length": 0.1}, {"classes": "nersc", "nodes": 2000}])
+def test_the_pressure_is_the_one_asked_for(pressure: float, classes: dict[str, Any]) -> None:
+    scenario = generate("arrivals", seed=3, days=3, pressure=pressure, bandwidth=100e9, **classes)
     moved = sum(alone(scenario, application)[2] for application in scenario.applications)
     assert scenario.platform.bandwidth is not None
     assert moved / (scenario.platform.bandwidth * 3 * DAY) == approx(pressure, rel=1e-5)
@@ -63,9 +68,31 @@ def test_the_nodes_are_as_busy_as_asked_for_in_the_long_run() -> None:
     assert error < 0.02
 
 
+@pytest.mark.parametrize("classes", CLASSES)
+def test_kinds_come_as_often_as_their_table_says(classes: str) -> None:
+    """By node-hours for APEX: each workflow has its share of what is submitted, within the error of so many draws."""
+    often = {"nodes": 2000, "days": 2} if classes == "nersc" else {"nodes": 4000, "days": 30, "length": 0.1}
+    scenario = generate("arrivals", seed=4, classes=classes, utilisation=0.3, **often)
+    names = Counter(each.name.rsplit("-", 1)[0] for each in scenario.applications)
+    if classes == "p5":
+        expected = {model.name: model.frequency / 100 for model in MODELS}
+    else:
+        runs = {each.name: each.share / each.node_seconds for each in read_table(classes.upper()).workflows}
+        expected = {name: run / sum(runs.values()) for name, run in runs.items()}
+    for name, share in expected.items():
+        error = 4 * np.sqrt(share * (1 - share) / names.total())
+        assert names[name] / names.total() == approx(share, abs=error), name
+
+
+def test_lengths_are_of_the_wall_times() -> None:
+    days = [generate("arrivals", seed=0, length=length).window for length in (1.0, 0.5)]
+    assert [window.begin for window in days if window] == [3 * 32 * 3600.0, 3 * 16 * 3600.0]
+
+
 def test_the_window_opens_in_the_middle_of_life() -> None:
     scenario = generate("arrivals", seed=0)
-    before = [each for each in scenario.applications if each.release < WARM_UP]
+    assert scenario.window is not None
+    before = [each for each in scenario.applications if each.release < scenario.window.begin]
     assert before and len(before) < len(scenario.applications)
     result = simulate(scenario, "fair-share")
     assert max(job.yield_ for job in result.applications) <= 1 + 1e-9
@@ -80,7 +107,8 @@ def test_submissions_may_come_from_a_log(tmp_path: Path, suffix: str) -> None:
     log = tmp_path / f"log{suffix}"
     log.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
     scenario = generate("arrivals", seed=0, swf=str(log), nodes=200_000, pressure=0.2)
-    apart = np.diff([each.release for each in scenario.applications if each.release > WARM_UP])
+    assert scenario.window is not None
+    apart = np.diff([each.release for each in scenario.applications if each.release > scenario.window.begin])
     assert apart.size > 50
     assert np.all(np.diff(apart) > 0)
 

@@ -1,15 +1,18 @@
 """Jobs that come and go: submitted at random or at the times of a log, queued for nodes, and gone when they are done.
 
-    kind         one of MODELS of P5's table 1 (APEX) for each job, as likely as it is frequent; hours as P5 prints them
+    kind         one of a class for each job, as likely as it is frequent: P5's table 1, with hours as P5 prints them
+                 and a checkpoint every hour, or the workflows of APEX at NERSC or Trilab (P1 §6.3)
     submission   a Poisson process, or the times of an SWF log, stretched to the days asked for
     rate         so many that they would keep `utilisation` of the nodes busy in the long run
-    start        first come, first served on the nodes; the queue has been at work for WARM_UP before the window begins
+    start        first come, first served on the nodes; the queue has been at work before the window begins, for three
+                 of the longest jobs
     phases       read the input, then compute and write a checkpoint again and again, and write the result
     volumes      those of the table times one factor, so that the I/O pressure of the window is the one asked for
 
-The machine is in the middle of its life when the window begins, at WARM_UP: who started before has what is left of its
-phases, and the progress of a job that nobody disturbed. Who has not finished when it ends is unfinished.
-Nodes stand for P5's cores divided by 16, so that numbers look like a machine's of today.
+The machine is in the middle of its life when the window begins: who started before has what is left of its phases, and
+the progress of a job that nobody disturbed. Who has not finished when it ends is unfinished. A node stands for 16 cores
+of the tables, so that numbers look like a machine's of today. `length` makes all jobs shorter or longer: those of APEX
+take up to eleven days.
 """
 
 from __future__ import annotations
@@ -25,20 +28,35 @@ from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.kernels.arrays import Floats, Ints
 from penstock.model import COMPUTE, READ, WRITE, Application, Platform, Scenario, Trace, Window
+from penstock.workloads.apex_table import read_table
 from penstock.workloads.checkpoints import GB, HOUR, MODELS, WALLTIMES
 from penstock.workloads.registry import Accepted, generator
 
 DAY = 24 * HOUR
 CORES_PER_NODE = 16
-WARM_UP = 4 * DAY  # three of the longest jobs one after the other
-CHECKPOINTS_PER_DAY = 24.0
-INPUT, RESULT = 0.5, 1.0  # of the size of a checkpoint
+LONGEST_FIRST = 3.0  # of the longest jobs one after the other, before the window begins
+CHECKPOINTS = 1 * HOUR  # of P5's kinds, between two of them
+INPUT, RESULT = 0.5, 1.0  # likewise, of the size of a checkpoint
 MOST_JOBS = 200_000
+CLASSES = ("p5", "nersc", "trilab")
 _CLOSE = 1e-6  # of the factor
 
 
+class Kind(NamedTuple):
+    """Jobs that are alike."""
+
+    name: str
+    frequency: float  # of all jobs, in proportion
+    nodes: int
+    wall: float  # seconds alone
+    input: float  # bytes, as all volumes; before scaling
+    result: float
+    checkpoint: float
+    period: float  # seconds from one checkpoint to the next
+
+
 class Queue(NamedTuple):
-    """Jobs in the order of their submission, the warm-up included; times count from the begin of the window."""
+    """Jobs in the order of their submission, those before the window included; its begin is time 0."""
 
     kind: Ints
     submitted: Floats
@@ -46,7 +64,7 @@ class Queue(NamedTuple):
     wall: Floats
 
 
-@generator("arrivals", source="ours; kinds of jobs: P5 table 1")
+@generator("arrivals", source="ours; kinds of jobs: P5 table 1, P1 §6.3")
 def arrivals(
     seed: int = 0,
     *,
@@ -56,60 +74,88 @@ def arrivals(
     pressure: Annotated[float, Accepted("a number from 1e-6 to 10", lambda value: 1e-6 <= value <= 10)] = 0.6,
     bandwidth: Annotated[float, Accepted("bytes/s from 1 to 1e18", lambda value: 1 <= value <= 1e18)] = 500 * GB,
     node_bandwidth: Annotated[float, Accepted("bytes/s from 1 to 1e18", lambda value: 1 <= value <= 1e18)] = 1 * GB,
+    classes: Annotated[str, Accepted(f"one of {', '.join(CLASSES)}", lambda value: value in CLASSES)] = "p5",
+    length: Annotated[float, Accepted("a number from 0.001 to 10", lambda value: 1e-3 <= value <= 10)] = 1.0,
     swf: Annotated[str | None, Accepted("the path of an SWF log, or none", lambda value: True)] = None,
 ) -> Scenario:
     """Jobs that are submitted at random, wait for nodes, run and leave; `pressure` of the bandwidth is asked for."""
     draw = np.random.default_rng(seed)
     window = days * DAY
-    queue = _queue(draw, window, nodes, utilisation, swf)
+    kinds = _kinds(classes, length)
+    warm = LONGEST_FIRST * max(kind.wall for kind in kinds)
+    queue = _queue(draw, kinds, (warm, window), nodes, utilisation, swf)
     seen = np.flatnonzero((queue.start < window) & (queue.start + queue.wall > 0.0))
     if not seen.size:
         raise InvalidOption(
             f"arrivals: utilisation is {utilisation:g}: nobody runs in {days:g} days; accepted is more."
         )
-    width = _of_kinds([model.cores // CORES_PER_NODE for model in MODELS], queue.kind[seen])
-    jobs = [
-        _Job(float(size), float(cap), float(wall), float(start))
-        for size, cap, wall, start in zip(
-            GB * _of_kinds([model.checkpoint for model in MODELS], queue.kind[seen]),
-            np.minimum(width * node_bandwidth, bandwidth),
-            queue.wall[seen],
-            queue.start[seen],
-            strict=True,
-        )
-    ]
+    jobs = [_job(kinds[queue.kind[i]], float(queue.start[i]), node_bandwidth, bandwidth) for i in seen]
     factor = _factor(jobs, pressure * bandwidth * window, window)
     return Scenario(
         version=1,
         platform=Platform(bandwidth=bandwidth, nodes=nodes, node_bandwidth=node_bandwidth),
-        window=Window(begin=WARM_UP, end=WARM_UP + window),
+        window=Window(begin=warm, end=warm + window),
         applications=tuple(
             Application(
-                name=f"{MODELS[queue.kind[i]].name}-{number + 1}",
-                nodes=int(width[number]),
-                release=WARM_UP + job.start,
+                name=f"{job.kind.name}-{number}",
+                nodes=job.kind.nodes,
+                release=warm + job.start,
                 phases=job.trace(factor),
             )
-            for number, (i, job) in enumerate(zip(seen, jobs, strict=True))
+            for number, job in enumerate(jobs, 1)
         ),
     )
 
 
-class _Job(NamedTuple):
-    """One job alone: it reads, computes and writes for `wall` seconds from `start` on, at its own speed."""
+def _kinds(classes: str, length: float) -> tuple[Kind, ...]:
+    """What jobs there are; the widest takes as many nodes as the smallest machine that is accepted."""
+    found = _of_p5() if classes == "p5" else _of_apex(classes)
+    return tuple(kind._replace(wall=length * kind.wall) for kind in found)
 
-    size: float  # of a checkpoint, before scaling
+
+def _of_p5() -> list[Kind]:
+    walls = [HOUR * wall for wall in WALLTIMES["printed"]]
+    sizes = [GB * model.checkpoint for model in MODELS]
+    return [
+        Kind(model.name, model.frequency, _nodes(model.cores), wall, INPUT * size, RESULT * size, size, CHECKPOINTS)
+        for model, wall, size in zip(MODELS, walls, sizes, strict=True)
+    ]
+
+
+def _of_apex(classes: str) -> list[Kind]:
+    return [
+        Kind(
+            each.name,
+            each.share / each.node_seconds,
+            _nodes(each.cores),
+            each.wall,
+            each.input,
+            each.output,
+            each.checkpoint,
+            each.period,
+        )
+        for each in read_table(classes.upper()).workflows
+    ]
+
+
+def _nodes(cores: int) -> int:
+    return -(-cores // CORES_PER_NODE)
+
+
+class _Job(NamedTuple):
+    """One job alone: it reads, computes and writes from `start` on, at its own speed."""
+
+    kind: Kind
     cap: float
-    wall: float
     start: float
 
     def phases(self, factor: float) -> tuple[Ints, Floats]:
         """Kinds and seconds of its phases, in order, at that many times its sizes."""
-        write = factor * self.size / self.cap
-        count = max(0, int(self.wall / DAY * CHECKPOINTS_PER_DAY) - 1)
-        io = np.concatenate([[INPUT * write], np.full(count, write), [RESULT * write]])
+        count = max(0, int(self.kind.wall / self.kind.period) - 1) if self.kind.checkpoint else 0
+        sizes = np.concatenate([[self.kind.input], np.full(count, self.kind.checkpoint), [self.kind.result]])
+        io = factor * sizes / self.cap
         # Where I/O alone would take longer than the wall time, the job is as long as its I/O.
-        work = max(0.0, self.wall - float(io.sum())) / (count + 1)
+        work = max(0.0, self.kind.wall - float(io.sum())) / (count + 1)
         seconds = np.empty(2 * io.size - 1)
         seconds[::2], seconds[1::2] = io, work
         kind = np.full(seconds.size, COMPUTE)
@@ -127,40 +173,42 @@ class _Job(NamedTuple):
         amount = np.where(kind == COMPUTE, left, left * self.cap)[there]
         return Trace(kind=kind[there].astype(np.int8), amount=amount)
 
-    def moved(self, factor: float, window: float) -> float:
-        """Bytes in the window, if it runs alone."""
-        kind, seconds = self.phases(factor)
-        ends = self.start + np.cumsum(seconds)
-        inside = np.clip(ends, 0.0, window) - np.clip(ends - seconds, 0.0, window)
-        return float(inside[kind != COMPUTE].sum()) * self.cap
+
+def _job(kind: Kind, start: float, node_bandwidth: float, bandwidth: float) -> _Job:
+    return _Job(kind, min(kind.nodes * node_bandwidth, bandwidth), start)
 
 
-def _of_kinds(values: list[float] | list[int], kind: Ints) -> Floats:
-    return np.array(values, dtype=float)[kind]
-
-
-def _queue(draw: np.random.Generator, window: float, nodes: int, utilisation: float, swf: str | None) -> Queue:
-    """Who is submitted and started when."""
-    frequency = np.array([model.frequency for model in MODELS]) / 100
-    width = np.array([model.cores // CORES_PER_NODE for model in MODELS])
-    walls = HOUR * np.array(WALLTIMES["printed"])
+def _queue(
+    draw: np.random.Generator,
+    kinds: tuple[Kind, ...],
+    seconds: tuple[float, float],
+    nodes: int,
+    utilisation: float,
+    swf: str | None,
+) -> Queue:
+    """Who is submitted and started when; `seconds` are those before the window and those of the window."""
+    frequency = np.array([kind.frequency for kind in kinds]) / sum(kind.frequency for kind in kinds)
+    width, walls = np.array([kind.nodes for kind in kinds]), np.array([kind.wall for kind in kinds])
     rate = utilisation * nodes / float(frequency @ (width * walls))
-    expected = rate * (window + WARM_UP)
+    expected = rate * sum(seconds)
     if expected > MOST_JOBS:
-        raise InvalidOption(f"arrivals: these settings make about {expected:,.0f} jobs; accepted are {MOST_JOBS:,}.")
-    times = _poisson(draw, rate, window) if swf is None else _logged(Path(swf), window)
-    kind = draw.choice(len(MODELS), times.size, p=frequency)
+        raise InvalidOption(
+            f"arrivals: these settings make about {expected:,.0f} jobs, {seconds[0] / DAY:.3g} days before the window "
+            f"included; accepted are {MOST_JOBS:,}: fewer nodes or days, or longer jobs."
+        )
+    times = _poisson(draw, rate, *seconds) if swf is None else _logged(Path(swf), *seconds)
+    kind = draw.choice(len(kinds), times.size, p=frequency)
     start = _first_come(times, width[kind], walls[kind], nodes)
     return Queue(kind, times, start, walls[kind])
 
 
-def _poisson(draw: np.random.Generator, rate: float, window: float) -> Floats:
-    count = int(draw.poisson(rate * (window + WARM_UP)))
-    return np.sort(draw.uniform(-WARM_UP, window, count))
+def _poisson(draw: np.random.Generator, rate: float, before: float, window: float) -> Floats:
+    count = int(draw.poisson(rate * (before + window)))
+    return np.sort(draw.uniform(-before, window, count))
 
 
-def _logged(path: Path, window: float) -> Floats:
-    """The submission times of an SWF log, stretched so that they fill the warm-up and the window."""
+def _logged(path: Path, before: float, window: float) -> Floats:
+    """The submission times of an SWF log, stretched so that they fill the window and the days before."""
     with reading(path, InvalidOption, "an SWF log"):
         text = path.read_bytes()
     lines = (gzip.decompress(text) if path.suffix == ".gz" else text).decode("ascii", "replace").splitlines()
@@ -171,7 +219,7 @@ def _logged(path: Path, window: float) -> Floats:
         raise InvalidOption(f"arrivals: {path} is no SWF log; accepted is one whose second field is a time.") from None
     if times.size < 2 or times[-1] == times[0]:
         raise InvalidOption(f"arrivals: {path} has fewer than two submission times; accepted is a log with more.")
-    stretched: Floats = (times - times[0]) / (times[-1] - times[0]) * (window + WARM_UP) - WARM_UP
+    stretched: Floats = (times - times[0]) / (times[-1] - times[0]) * (before + window) - before
     return stretched
 
 
@@ -194,9 +242,12 @@ def _first_come(times: Floats, widths: Ints, walls: Floats, nodes: int) -> Float
 
 def _factor(jobs: list[_Job], wanted: float, window: float) -> float:
     """How many times the sizes of the table move that many bytes in the window, each job alone."""
+    alike: dict[Kind, list[_Job]] = {}
+    for job in jobs:
+        alike.setdefault(job.kind, []).append(job)
 
     def moved(factor: float) -> float:
-        return sum(job.moved(factor, window) for job in jobs)
+        return sum(_moved(some, factor, window) for some in alike.values())
 
     low, high = 0.0, 1.0
     while moved(high) < wanted:
@@ -210,3 +261,12 @@ def _factor(jobs: list[_Job], wanted: float, window: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if moved(middle) < wanted else (low, middle)
     return high
+
+
+def _moved(alike: list[_Job], factor: float, window: float) -> float:
+    """What jobs of one kind move in the window, each alone."""
+    kind, seconds = alike[0].phases(factor)
+    io = kind != COMPUTE
+    ends = np.array([job.start for job in alike])[:, np.newaxis] + np.cumsum(seconds)[io]
+    inside = np.clip(ends, 0.0, window) - np.clip(ends - seconds[io], 0.0, window)
+    return float(inside.sum()) * alike[0].cap

@@ -324,7 +324,7 @@ def capacity_of(stripes: Stripes, state: StripeState, view: View, target: int) -
     """How much of its time a target has to divide, with as many applications moving as it is asked for."""
     if stripes.efficiency.size == 0:
         return view.capacity
-    return _left_by(stripes, target, _asked_for(state, target))  # type: ignore[no-any-return]
+    return _left_by(stripes, target, _asked_for(state, target))
 
 
 @inlined
