@@ -129,14 +129,35 @@ def test_simulate_and_compare_agree(penstock):
     assert alone | {"seconds": 0} == among | {"seconds": 0}
 
 
-@pytest.mark.parametrize("command", ["simulate", "compare"])
+IGNORED = {
+    "simulate": ["io_nodes", "targets", "burst_buffer", "profile"],
+    "compare": ["io_nodes", "targets", "burst_buffer", "profile"],
+    "optimum": ["io_nodes", "targets", "burst_buffer", "walltime", "profile"],
+    "pack": ["targets", "burst_buffer", "interference", "walltime", "profile"],
+    "pack --mapping easy": ["targets", "burst_buffer", "interference", "profile"],
+    "pack --compare": ["targets", "burst_buffer", "interference", "profile"],
+    "allocate": ["io_nodes", "burst_buffer", "interference"],
+    "allocate --compare": ["io_nodes", "burst_buffer", "interference"],
+    "buffer": ["io_nodes", "targets", "interference", "profile"],
+    "buffer --compare": ["io_nodes", "targets", "interference", "profile"],
+    "buffer --sweep": ["io_nodes", "targets", "interference", "profile"],
+    "size-buffer": ["io_nodes", "targets", "burst_buffer", "interference", "walltime", "profile"],
+    "size-buffer --curve": ["io_nodes", "targets", "burst_buffer", "interference", "walltime", "profile"],
+}
+
+
+@pytest.mark.parametrize("command", IGNORED)
 def test_what_plays_no_part_is_said_and_in_the_json(penstock, folder, command):
+    """One line about each part of a machine that has everything, and that the command does not look at."""
     job = "{name: a, walltime: 9, profile: {1: 1}, phases: [{write: 1}]}"
-    platform = "{bandwidth: 1, targets: 4, burst_buffer: {capacity: 1}}"
+    machine = "io_nodes: {count: 1, bandwidth: 1, nodes: 1}, targets: 4, burst_buffer: {capacity: 1}"
+    platform = f"{{bandwidth: 1, {machine}, interference: [1, 0.9]}}"
     (folder / "more.yaml").write_text(f"version: 1\nplatform: {platform}\napplications: [{job}]\n")
-    found = penstock(command, "more.yaml", "--sharing", "fcfs", "--json")
-    assert found.err == f"targets, burst_buffer and profile play no part in `penstock {command}`.\n"
-    assert json.loads(found.out)["ignored"] == ["targets", "burst_buffer", "profile"]
+    found = penstock(*command.split(), "more.yaml", "--json")
+    *others, last = IGNORED[command]
+    said = f"{', '.join(others)} and {last} play no part in `penstock {command.split()[0]}`.\n"
+    assert found.err == said
+    assert json.loads(found.out)["ignored"] == IGNORED[command]
 
 
 DECISIONS = {

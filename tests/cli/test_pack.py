@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cli.test_contract import NUMBER, PERHAPS, check, parsed
-from penstock import pack
+from penstock import Scenario, pack
 from penstock.model import load
 from penstock.policies.mapping import NAMES
 from penstock.report.packs.plot import packing_figure, slots
@@ -277,3 +277,15 @@ def test_refused_scenarios(penstock, folder, old, new, words):
     outcome = penstock("pack", "night.yaml", "--json")
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert words in outcome.err
+
+
+def test_an_io_node_is_disturbed_by_its_own_interference_only():
+    """Two that write at once leave it half; what the file system behind it loses is not looked at."""
+    jobs = [{"name": name, "phases": [{"write": 4}]} for name in "ab"]
+    ends = []
+    for own, behind in ((None, [1, 0.5]), ([1, 0.5], None)):
+        node = {"count": 1, "bandwidth": 1, "nodes": 2} | ({"interference": own} if own else {})
+        platform = {"io_nodes": node} | ({"interference": behind} if behind else {})
+        document = {"version": 1, "platform": platform, "applications": jobs}
+        ends.append(pack(Scenario.from_document(document), "inf", sharing="fair-share").makespan)
+    assert ends == [8.0, 16.0]

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.live.plot
     import penstock.report.live.table
     import penstock.report.optimum
+    import penstock.report.packs.plot
     import penstock.report.packs.table
     import penstock.report.parts.quantities
     import penstock.report.plots

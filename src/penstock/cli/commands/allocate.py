@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Sharing
 from penstock.cli.parts.output import check_outputs, draw, print_allotment, print_allotments, print_json
 from penstock.cli.parts.progress import ProgressLine
@@ -74,13 +75,15 @@ def allocate(
     found = _with_profiles(disturbed(model.load(scenario), noise, seed), profiles)
     given = _given(sharing=sharing, knowledge=knowledge, error=error, interval=interval)
     if compare:
-        return _show_all(*_every_pair(found, given), scenario, json, plot)
+        runs = _every_pair(found, given)
+        return _show_all(*runs, say_ignored(found, "allocate"), scenario, json, plot)
     given |= _given(allocation=allocation, placement=placement)
     given |= _given(plan=plan and studies.targets.export.read_plan(plan))
     whole = _decided(found, given)
     start = whole if out is None else _decided(found, given | {"without": out})
     best = start if search is None else _improved(found, start, sharing, search)
-    return _show(best, start, None if out is None else whole, exported, json, plot)
+    unread = say_ignored(found, "allocate")
+    return _show(best, start, None if out is None else whole, exported, unread, json, plot)
 
 
 class _Search(NamedTuple):
@@ -192,7 +195,13 @@ def _improved(scenario: Scenario, start: Allotment, sharing: str, search: _Searc
 
 
 def _show(
-    best: Allotment, start: Allotment, moved: Allotment | None, export: _Export | None, json: bool, plot: Path | None
+    best: Allotment,
+    start: Allotment,
+    moved: Allotment | None,
+    export: _Export | None,
+    unread: dict[str, Any],
+    json: bool,
+    plot: Path | None,
 ) -> None:
     """Files first; then the export itself if it has no file, else JSON or a table."""
     if plot:
@@ -205,15 +214,23 @@ def _show(
         typer.echo(export.text(best), nl=False)
     elif json:
         extra = {} if moving is None else {"moves": [move._asdict() for move in moving]}
-        print_json(best.to_dict() | extra)
+        print_json(best.to_dict() | extra | unread)
     else:
         print_allotment(best, start, moving, plot, file)
 
 
-def _show_all(allotments: Sequence[Allotment], refused: list[str], file: Path, json: bool, plot: Path | None) -> None:
+def _show_all(
+    allotments: Sequence[Allotment],
+    refused: list[str],
+    unread: dict[str, Any],
+    file: Path,
+    json: bool,
+    plot: Path | None,
+) -> None:
     if plot:
         draw(report.targets.plot.comparison_figure_of_allotments, allotments, plot)
     if json:
-        print_json({"scenario": str(file), "runs": [each.to_dict() for each in allotments], "refused": refused})
+        runs = [each.to_dict() for each in allotments]
+        print_json({"scenario": str(file), "runs": runs, "refused": refused} | unread)
     else:
         print_allotments(allotments, refused, plot)

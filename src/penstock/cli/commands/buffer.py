@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
 from penstock.cli.parts.progress import ProgressLine
@@ -101,12 +102,13 @@ def buffer(
     asked = None if sweep else given or _of_platform(found)
     chosen = _chosen(strategy, sharing, compare)
     split = _split(found, partition, common, ahead)
+    output = _Output(split, json, plot, say_ignored(found, "buffer"))
     if asked is None:
-        return _show_sweep(_swept(found, chosen, split, admit), split, json, plot)
+        return _show_sweep(_swept(found, chosen, split, admit), output)
     size = _bytes(asked, split)
     if compare:
-        return _show_comparison(_compared(found, size, chosen, split, admit), split, json, plot)
-    return _show(_run(found, size, chosen[0], split, admit, timeline=plot is not None), split, json, plot)
+        return _show_comparison(_compared(found, size, chosen, split, admit), output)
+    return _show(_run(found, size, chosen[0], split, admit, timeline=plot is not None), output)
 
 
 def _asked(text: str | None, sweep: bool) -> _Capacity | None:
@@ -216,37 +218,46 @@ def _metered(work: Callable[[Callable[..., None]], T]) -> T:
         return work(line.show)
 
 
-def _show(run: Buffered, split: Split, json: bool, plot: Path | None) -> None:
+class _Output(NamedTuple):
+    """How the answer is shown."""
+
+    split: Split
+    json: bool
+    plot: Path | None
+    unread: dict[str, Any]  # what of the scenario plays no part
+
+    def tell(self, record: dict[str, Any], table: Table | None, lines: list[str], plot: Path | None) -> None:
+        """JSON, or a table and sentences, and the file that came with them."""
+        if self.json:
+            print_json(record | self.unread)
+        else:
+            say([*([table] if table else []), *lines], plot)
+
+
+def _show(run: Buffered, output: _Output) -> None:
     """Files first; then JSON or a table."""
-    traffic = split.traffic
+    traffic, size, plot = output.split.traffic, output.split.size, output.plot
     if plot:
         draw(lambda drawn: report.buffers.plot.run_figure(drawn, traffic), run, plot)
-    record = run.to_dict() | {"size": split.size}
     words = report.buffers.table
-    _tell(record, words.run_table(run, traffic), words.run_lines(run, split.size, traffic), json, plot)
+    output.tell(
+        run.to_dict() | {"size": size}, words.run_table(run, traffic), words.run_lines(run, size, traffic), plot
+    )
 
 
-def _show_comparison(comparison: Comparison, split: Split, json: bool, plot: Path | None) -> None:
-    traffic = split.traffic
+def _show_comparison(comparison: Comparison, output: _Output) -> None:
+    traffic, plot = output.split.traffic, output.plot
     if plot:
         draw(lambda drawn: report.buffers.plot.comparison_figure(drawn, traffic.limits), comparison, plot)
     words = report.buffers.table
     table, lines = words.comparison_table(comparison, traffic), words.comparison_lines(comparison, traffic)
-    _tell(comparison.to_dict(), table, lines, json, plot)
+    output.tell(comparison.to_dict(), table, lines, plot)
 
 
-def _show_sweep(sweep: Sweep, split: Split, json: bool, plot: Path | None) -> None:
-    traffic, words = split.traffic, report.buffers.table
+def _show_sweep(sweep: Sweep, output: _Output) -> None:
+    traffic, words, plot = output.split.traffic, report.buffers.table, output.plot
     if not sweep.points:
-        return _tell(sweep.to_dict(), None, words.sweep_lines(sweep, traffic), json, None)
+        return output.tell(sweep.to_dict(), None, words.sweep_lines(sweep, traffic), None)
     if plot:
         draw(lambda drawn: report.buffers.plot.sweep_figure(drawn, traffic.limits), sweep, plot)
-    return _tell(sweep.to_dict(), words.sweep_table(sweep, traffic), words.sweep_lines(sweep, traffic), json, plot)
-
-
-def _tell(record: dict[str, Any], table: Table | None, lines: list[str], json: bool, plot: Path | None) -> None:
-    """JSON, or a table and sentences, and the file that came with them."""
-    if json:
-        print_json(record)
-    else:
-        say([*([table] if table else []), *lines], plot)
+    return output.tell(sweep.to_dict(), words.sweep_table(sweep, traffic), words.sweep_lines(sweep, traffic), plot)

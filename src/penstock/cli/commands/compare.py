@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.many_runs import Workers
 from penstock.cli.parts.options import Follow, Html, Json, Noise, Plot, ScenarioFile, Seed, SharingList, TimeLimit
 from penstock.cli.parts.output import check_outputs, print_comparison, print_json, write_comparison
@@ -16,7 +17,6 @@ from penstock.cli.parts.simulations import (
     find_recommendation,
     run_all,
     time_given,
-    unused,
 )
 from penstock.cli.rooms import campaign, model, policies
 from penstock.errors import InvalidOption
@@ -60,11 +60,11 @@ def compare(
     check_outputs(plot, html)
     _check_goal(goal, variants, against, workers, noise)
     seconds = time_given(time_limit)
-    best = find_optimum(scenario, noise, seed, seconds) if optimum else None
     given = disturbed(model.load(scenario), noise, seed)
+    best = find_optimum(given, seconds) if optimum else None
     chosen = find_policies(sharing, follow)
     results = run_all(given, chosen, timeline=html is not None)
-    ignored = unused(given, "compare")
+    unread = say_ignored(given, "compare")
     if best:
         results = best.judged(results)
     recommendation = None
@@ -83,7 +83,6 @@ def compare(
         found = {"optimum": best.to_dict()} if best else {}
         advised = {"recommendation": recommendation.to_dict()} if recommendation else {}
         shown = [result.to_dict() for result in results]
-        unread = {"ignored": ignored} if ignored else {}
         print_json({"scenario": str(scenario), **found, **advised, "runs": shown, **unread})
     else:
         print_comparison(results, scenario.name, plot, html, recommendation)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed, TimeLimit
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_optimum
-from penstock.cli.parts.simulations import find_optimum, time_given
-from penstock.cli.rooms import report, studies
+from penstock.cli.parts.simulations import disturbed, find_optimum, time_given
+from penstock.cli.rooms import model, report, studies
 
 
 def optimum(
@@ -19,12 +20,15 @@ def optimum(
 ) -> None:
     """Find the shortest schedule of SCENARIO that serves one operation at a time, and prove it or bound it."""
     check_outputs(plot, schedule=schedule)
-    best = find_optimum(scenario, noise, seed, time_given(time_limit))
+    seconds = time_given(time_limit)
+    given = disturbed(model.load(scenario), noise, seed)
+    best = find_optimum(given, seconds)
+    unread = say_ignored(given, "optimum")
     if schedule:
         studies.schedules.save_schedule(schedule, best.schedule)
     if plot:
         draw(report.plots.run_figure, best.run, plot)
     if json:
-        print_json(best.to_dict())
+        print_json(best.to_dict() | unread)
     else:
         print_optimum(best, plot, schedule)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections import abc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed, Sharing
+from penstock.cli.parts.output import check_outputs, draw, print_json, print_packing, print_packings
+from penstock.cli.parts.progress import ProgressLine
+from penstock.cli.parts.simulations import disturbed
+from penstock.cli.parts.user_code import user_code
+from penstock.cli.rooms import model, report, studies
 from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -49,14 +55,6 @@ def pack(
     plot: Plot = None,
 ) -> None:
     """Map the jobs of SCENARIO to its I/O nodes, in packs or one by one, and run them there."""
-    from penstock.cli.parts.output import check_outputs  # noqa: PLC0415
-    from penstock.cli.parts.progress import ProgressLine  # noqa: PLC0415
-    from penstock.cli.parts.simulations import disturbed  # noqa: PLC0415
-    from penstock.cli.parts.user_code import user_code  # noqa: PLC0415
-    from penstock.model import load  # noqa: PLC0415
-    from penstock.studies.packs import compare_packings  # noqa: PLC0415
-    from penstock.studies.packs import pack as run  # noqa: PLC0415
-
     if compare and (backfill or mapping is not None or sensitivity is not None or plot):
         raise InvalidOption(
             "--compare runs every mapping; leave --sensitivity, --backfill and --plot out with it, and --mapping, too"
@@ -64,42 +62,39 @@ def pack(
     if backfill and mapping is not None:
         raise InvalidOption("--backfill is short for --mapping backfill; leave one of the two out")
     check_outputs(plot)
-    found = disturbed(load(scenario), noise, seed)
+    found = disturbed(model.load(scenario), noise, seed)
+    chosen = "backfill" if backfill else mapping
     jobs = len(found.applications)
     with user_code(), ProgressLine() as line:
 
         def progress(ended: int) -> None:
             line.show(scenario.name, ended / jobs, f"{ended:,} of {jobs:,} jobs")
 
+        given: dict[str, Any] = {"io_nodes": io_nodes, "sharing": sharing, "progress": progress}
         if compare:
-            packings = compare_packings(found, io_nodes=io_nodes, sharing=sharing, progress=progress)
+            packings = studies.packs.compare_packings(found, **given)
         else:
-            chosen = "backfill" if backfill else mapping
-            packing = run(found, sensitivity, io_nodes=io_nodes, sharing=sharing, mapping=chosen, progress=progress)
+            packing = studies.packs.pack(found, sensitivity, mapping=chosen, **given)
+    by_walltime = compare or chosen not in (None, "make-pack", "first-fit", "backfill")
+    unread = say_ignored(found, "pack", *(["walltime"] if by_walltime else []))
     if compare:
-        _show_all(packings, scenario, json)
+        _show_all(packings, scenario, unread, json)
     else:
-        _show(packing, json, plot)
+        _show(packing, unread, json, plot)
 
 
-def _show(packing: Packing, json: bool, plot: Path | None) -> None:
-    from penstock.cli.parts.output import draw, print_json, print_packing  # noqa: PLC0415
-
+def _show(packing: Packing, unread: dict[str, Any], json: bool, plot: Path | None) -> None:
     if plot:
-        from penstock.report.packs.plot import packing_figure  # noqa: PLC0415 - loads matplotlib
-
-        draw(packing_figure, packing, plot)
+        draw(report.packs.plot.packing_figure, packing, plot)
     if json:
-        print_json(packing)
+        print_json(packing.to_dict() | unread)
     else:
         print_packing(packing, plot)
 
 
-def _show_all(packings: abc.Mapping[str, Packing], file: Path, json: bool) -> None:
-    from penstock.cli.parts.output import print_json, print_packings  # noqa: PLC0415
-
+def _show_all(packings: abc.Mapping[str, Packing], file: Path, unread: dict[str, Any], json: bool) -> None:
     if json:
         runs = [packing.to_dict() | {"mapping": name} for name, packing in packings.items()]
-        print_json({"scenario": str(file), "packings": runs})
+        print_json({"scenario": str(file), "packings": runs} | unread)
     else:
         print_packings(packings)

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_run
-from penstock.cli.parts.simulations import disturbed, run_one, unused
+from penstock.cli.parts.simulations import disturbed, run_one
 from penstock.cli.rooms import model, report, studies
 from penstock.errors import InvalidOption
 
@@ -35,12 +36,12 @@ def simulate(
     policy = studies.schedules.follow(follow) if follow else "fair-share" if sharing is None else sharing
     given = disturbed(model.load(scenario), noise, seed)
     result = run_one(given, policy, timeline=bool(plot or schedule))
-    ignored = unused(given, "simulate")
+    unread = say_ignored(given, "simulate")
     if schedule and result.timeline:
         studies.schedules.save_schedule(schedule, studies.schedules.schedule_of(result.timeline))
     if plot:
         draw(report.plots.run_figure, result, plot)
     if json:
-        print_json(result.to_dict() | ({"ignored": ignored} if ignored else {}))
+        print_json(result.to_dict() | unread)
     else:
         print_run(result, plot, schedule)

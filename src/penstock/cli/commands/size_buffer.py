@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
 from penstock.cli.parts.progress import ProgressLine
@@ -80,12 +81,13 @@ def size_buffer(
     _keep_trace(scenario, schedule)
     found = disturbed(model.load(scenario), noise, seed)
     if curve:
-        return _show_curve(_curve(found, partition, price_per_tb, price_per_gbs), found, json, plot)
+        sizes = _curve(found, partition, price_per_tb, price_per_gbs)
+        return _show_curve(sizes, found, say_ignored(found, "size-buffer"), json, plot)
     sizing = _sized(found, partition, ahead)
     if verify:
         return _verified(sizing, verify, json)
     needs = _needs(found, sizing) if strategies else None
-    return _show(sizing, needs, schedule, explain, json, plot)
+    return _show(sizing, needs, schedule, explain, say_ignored(found, "size-buffer"), json, plot)
 
 
 def _check_options(
@@ -175,13 +177,19 @@ def _verified(sizing: Sizing, file: Path, json: bool) -> None:
 
 
 def _show(
-    sizing: Sizing, needs: list[Need] | None, schedule: Path | None, explain: bool, json: bool, plot: Path | None
+    sizing: Sizing,
+    needs: list[Need] | None,
+    schedule: Path | None,
+    explain: bool,
+    unread: dict[str, Any],
+    json: bool,
+    plot: Path | None,
 ) -> None:
     """Files first; then JSON or a table."""
     if sizing.infeasible is not None:
         if schedule or plot or explain:
             raise _impossible(sizing)
-        return print_json(sizing.to_dict()) if json else say(report.sizing.table.impossible_lines(sizing))
+        return print_json(sizing.to_dict() | unread) if json else say(report.sizing.table.impossible_lines(sizing))
     if schedule:
         studies.sizing.schedule_file.save_schedule(schedule, sizing.schedule)
     if plot:
@@ -190,7 +198,7 @@ def _show(
     lines = words.explanation_lines(sizing) if explain else []
     if json:
         found = {} if needs is None else {"strategies": [need._asdict() for need in needs]}
-        print_json(sizing.to_dict() | found | ({"explanation": lines} if explain else {}))
+        print_json(sizing.to_dict() | found | ({"explanation": lines} if explain else {}) | unread)
         return None
     summary = [*words.sizing_lines(sizing), *words.need_lines(sizing, needs)]
     brief = explain and sizing.size > 0.0
@@ -202,12 +210,12 @@ def _impossible(sizing: Sizing) -> InvalidOption:
     return InvalidOption(" ".join(report.sizing.table.impossible_lines(sizing)))
 
 
-def _show_curve(curve: SizeCurve, scenario: Scenario, json: bool, plot: Path | None) -> None:
+def _show_curve(curve: SizeCurve, scenario: Scenario, unread: dict[str, Any], json: bool, plot: Path | None) -> None:
     limits = studies.sizing.traffic.limits_of(scenario)
     if plot:
         draw(lambda drawn: report.sizing.plot.curve_figure(drawn, limits), curve, plot)
     if json:
-        print_json(curve.to_dict())
+        print_json(curve.to_dict() | unread)
         return
     words = report.sizing.table
     tables = [words.bandwidth_table(curve, limits), words.stretch_table(curve, limits)]

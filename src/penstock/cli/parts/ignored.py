@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,10 +11,28 @@ from penstock.cli.rooms import model
 if TYPE_CHECKING:
     from penstock.model import Scenario
 
+_LINK = frozenset({"nodes", "walltime", "node_skew", "io_node", "release", "progress", "window"})
+# What each command uses of all that a scenario may state.
+USED = {
+    "simulate": _LINK,
+    "compare": _LINK,
+    "optimum": _LINK - {"walltime"},
+    "pack": frozenset({"io_nodes", "nodes", "node_skew", "release"}),
+    "allocate": frozenset({"targets", "profile", "nodes", "walltime", "node_skew", "release", "progress", "window"}),
+    "buffer": frozenset(
+        {"burst_buffer", "read_bandwidth", "write_bandwidth", "nodes", "walltime", "node_skew", "release"}
+    ),
+    "size-buffer": frozenset({"read_bandwidth", "write_bandwidth", "nodes", "node_skew", "release"}),
+}
 
-def say_ignored(scenario: Scenario, used: Collection[str], command: str) -> list[str]:
-    """Say it, and return what it was, for the JSON."""
+
+def say_ignored(scenario: Scenario, command: str, *also_used: str) -> dict[str, Any]:
+    """Say what plays no part, if something does; the same for the JSON."""
+    used = USED[command] | {*also_used}
+    if command in ("simulate", "compare", "optimum"):
+        through = scenario.shared_bandwidth != scenario.platform.bandwidth or scenario.by_io_node
+        used |= {"io_nodes"} if through else {"interference"}
     found = model.ignored.ignored(scenario, used)
     if found:
         typer.echo(model.ignored.ignored_line(found, command), err=True)
-    return found
+    return {"ignored": found} if found else {}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import campaign, model, policies, report, studies
@@ -84,14 +83,6 @@ def find_recommendation(
         )
 
 
-def unused(scenario: Scenario, command: str) -> list[str]:
-    """What a simulation of one shared bandwidth does not use of a scenario; it is said on standard error."""
-    used = {"nodes", "walltime", "node_skew", "io_node", "release", "progress", "window"}
-    through = scenario.shared_bandwidth != scenario.platform.bandwidth or scenario.by_io_node
-    used |= {"io_nodes"} if through else {"interference"}
-    return say_ignored(scenario, used, command)
-
-
 def time_given(time_limit: str) -> float:
     """What `--time-limit` says, in seconds."""
     try:
@@ -100,9 +91,8 @@ def time_given(time_limit: str) -> float:
         raise InvalidOption(f"--time-limit {refusal}") from None
 
 
-def find_optimum(file: Path, noise: float | None, seed: int | None, seconds: float) -> Optimum:
-    """The exact optimum of the scenario in `file`, or what is found in so many seconds."""
-    scenario = disturbed(model.load(file), noise, seed)
+def find_optimum(scenario: Scenario, seconds: float) -> Optimum:
+    """The exact optimum, or what is found in so many seconds."""
     start = min(application.release for application in scenario.applications)
     begun = time.monotonic()
     with ProgressLine() as line:

@@ -99,7 +99,8 @@ def _machine(scenario: Scenario, io_nodes: int | None) -> IoNodes:
 
 def _on_one_node(scenario: Scenario, machine: IoNodes) -> Scenario:
     """The same jobs on a platform that is one I/O node; when they come is up to a queue, and nobody is cut off."""
-    platform = scenario.platform.model_copy(update={"bandwidth": machine.bandwidth, "io_nodes": None})
+    shared = {"bandwidth": machine.bandwidth, "interference": machine.interference, "io_nodes": None}
+    platform = scenario.platform.model_copy(update=shared)
     anywhere = {"release": 0.0, "io_node": None, "walltime": None}
     jobs = tuple(application.model_copy(update=anywhere) for application in scenario.applications)
     return scenario.model_copy(update={"platform": platform, "applications": jobs})
