@@ -24,8 +24,8 @@ from penstock.kernels.numba_types import numba_type
 from penstock.kernels.tournament import empty_tree, first, put
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.allocation.policy import allocation
+from penstock.policies.allocation.steps import next_step
 from penstock.policies.allocation.tcpu_in_time import climb_in_time
-from penstock.policies.sharing.order import coarse
 
 _F = types.float64[::1]
 _I = types.int64[::1]
@@ -51,15 +51,7 @@ _CLIMB = numba_type(_Climb)
 def _look(climb: _Climb, load: float, i: int) -> None:
     """Find the step that application `i` would take at this load."""
     now = climb.option[i]
-    gain, passed = -1.0, np.inf
-    step = now
-    while step < climb.fastest[i] and gain < 0.0:
-        step += 1
-        added = climb.stress[step] - climb.stress[now]
-        if load + added <= 1.0:
-            gain = coarse(climb.cpu_load[step] - climb.cpu_load[now])
-        else:
-            passed = min(passed, added)
+    step, gain, passed = next_step(climb.stress, climb.cpu_load, now, climb.fastest[i], load)
     climb.step[i] = step
     put(climb.passed, i, passed)
     put(climb.loss, i, -gain if gain >= 0.0 else np.inf)

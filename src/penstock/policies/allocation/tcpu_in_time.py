@@ -18,7 +18,7 @@ from penstock.kernels.compile import inlined, kernel
 from penstock.kernels.numba_types import numba_type
 from penstock.kernels.tournament import empty_tree, first, put
 from penstock.policies.allocation.demand import Demand
-from penstock.policies.sharing.order import coarse
+from penstock.policies.allocation.steps import next_step
 
 # Bits behind the point of a load below 1: sums of up to 53 are exact, and the last few of a stress are rounding noise.
 _BITS = 46
@@ -63,15 +63,7 @@ def _measure(climb: _Climb, i: int) -> float:
 def _look(climb: _Climb, load: float, i: int) -> None:
     """Find the step that application `i` would take at this load."""
     now = climb.option[i]
-    gain, passed = -1.0, np.inf
-    step = now
-    while step < climb.fastest[i] and gain < 0.0:
-        step += 1
-        added = climb.stress[step] - climb.stress[now]
-        if load + added <= 1.0:
-            gain = coarse(climb.cpu_load[step] - climb.cpu_load[now])
-        else:
-            passed = min(passed, added)
+    step, gain, passed = next_step(climb.stress, climb.cpu_load, now, climb.fastest[i], load)
     climb.step[i] = step
     climb.passed[i] = passed
     climb.added[i] = climb.stress[step] - climb.stress[now] if gain >= 0.0 else -np.inf
