@@ -138,9 +138,9 @@ IGNORED = {
     "pack --compare": ["targets", "burst_buffer", "interference", "profile"],
     "allocate": ["io_nodes", "burst_buffer", "interference"],
     "allocate --compare": ["io_nodes", "burst_buffer", "interference"],
-    "buffer": ["io_nodes", "targets", "interference", "profile"],
-    "buffer --compare": ["io_nodes", "targets", "interference", "profile"],
-    "buffer --sweep": ["io_nodes", "targets", "interference", "profile"],
+    "buffer": ["io_nodes", "targets", "profile"],
+    "buffer --compare": ["io_nodes", "targets", "profile"],
+    "buffer --sweep": ["io_nodes", "targets", "profile"],
     "size-buffer": ["io_nodes", "targets", "burst_buffer", "interference", "walltime", "profile"],
     "size-buffer --curve": ["io_nodes", "targets", "burst_buffer", "interference", "walltime", "profile"],
 }

@@ -129,7 +129,8 @@ def striped_site_document(seed: int) -> dict[str, Any]:
 def buffer_site_document(seed: int) -> dict[str, Any]:
     """Behind a buffer with a bandwidth of its own."""
     document = coming_and_going(buffer_document(seed), seed)
-    return {**document, "platform": {**document["platform"], "burst_buffer": {"capacity": 3.0, "bandwidth": 2.5}}}
+    more = {"burst_buffer": {"capacity": 3.0, "bandwidth": 2.5}, "interference": [1.0, 0.9]}
+    return {**document, "platform": {**document["platform"], **more}}
 
 
 def striped_document(seed: int) -> dict[str, Any]:

@@ -369,6 +369,26 @@ def fill(flows: list[Flow], limits: tuple[float, ...]) -> None:
                 flow.rate = level
 
 
+def fill_disturbed(asked: list[list[Flow]], limits: tuple[float, ...], efficiencies: list[float]) -> None:
+    """The same with what k applications that move at once leave of the file system: as few as do, never more again."""
+    share_of = [efficiencies[min(k, len(efficiencies)) - 1] for k in range(1, len(asked) + 2)]
+    outside = [[flow for flow in flows if flow.kind != "app"] for flows in asked]
+    k = max(1, sum(any(flow.cap > 0 for flow in flows) for flows in outside))
+    found = None
+    while True:
+        for flow in chain(*asked):
+            flow.rate = None
+        fill([*chain(*asked)], (*(share_of[k - 1] * limit for limit in limits[:3]), *limits[3:]))
+        moving = max(1, sum(any((flow.rate or 0.0) > 1e-9 * flow.cap for flow in flows) for flows in outside))
+        if found is not None and moving > k and share_of[moving - 1] < share_of[k - 1]:
+            for flow, rate in zip(chain(*asked), found, strict=True):
+                flow.rate = rate
+            return
+        if moving >= k:
+            return
+        k, found = moving, [flow.rate for flow in chain(*asked)]
+
+
 BELOW, AT, OVER = "below", "at", "over"
 
 
@@ -761,7 +781,7 @@ def simulate_greedy(
         asked = [
             outs[job.name] + job.in_flow(outs[job.name], freeing if job is grower else None, writers) for job in jobs
         ]
-        fill([flow for flows in asked for flow in flows], limits)
+        fill_disturbed(asked, limits, document["platform"].get("interference") or [1.0])
         for job, flows in zip(jobs, asked, strict=True):
             job.decide(flows)
         starts = device.grow(now)

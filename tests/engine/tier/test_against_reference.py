@@ -52,7 +52,7 @@ def assert_same_contents(fast: Filling, slow: list[Any], names: tuple[str, ...],
 
 @st.composite
 def arrivals(draw: st.DrawFn, port: bool = False, walltime: bool = False) -> Document:
-    """Jobs that come and go with parts that may not fit together, perhaps a port, perhaps walltimes."""
+    """Jobs that come and go with parts that may not fit together, perhaps a port, walltimes, or interference."""
     exact = draw(st.booleans())
     document: Document = draw(buffer_documents(most=4, exact=exact))
     chosen = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -60,6 +60,8 @@ def arrivals(draw: st.DrawFn, port: bool = False, walltime: bool = False) -> Doc
     document["platform"]["burst_buffer"] = {"capacity": 1.0, "shares": shares}
     if port:
         document["platform"]["burst_buffer"]["bandwidth"] = draw(amounts(0.5, 6, exact))
+    if draw(st.booleans()):
+        document["platform"]["interference"] = draw(st.sampled_from([[1.0, 0.75], [1.0, 0.5, 0.25], [1.0, 1.0, 0.5]]))
     for job in document["applications"]:
         if walltime and draw(st.booleans()):
             job["walltime"] = draw(amounts(0.5, 12, exact))

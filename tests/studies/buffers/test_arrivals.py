@@ -156,3 +156,18 @@ def test_what_other_strategies_need() -> None:
         assert buffer(jobs, need.size, strategy=need.strategy).max_stretch <= ENOUGH * (1 + 1e-9)
         below = [buffer(jobs, sizing.size * 1.01**step, strategy=need.strategy).max_stretch for step in range(steps)]
         assert not need.monotone or all(stretch > ENOUGH for stretch in below)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "capacity", "ends", "end"),
+    [
+        ("fair", 0.0, (16.0, 16.0), 16.0),  # both move, and leave half
+        ("earliest-burst", 0.0, (4.0, 8.0), 8.0),  # one after the other: nobody is in the way
+        ("fair", 8.0, (4.0, 4.0), 16.0),  # the buffer takes it all; draining together takes as long
+    ],
+)
+def test_who_drains_at_once_leaves_less(strategy: str, capacity: float, ends: tuple[float, ...], end: float) -> None:
+    jobs = [app(name, ("write", 4.0), bandwidth=1.0) for name in ("a", "b")]
+    disturbed = Scenario.from_document(document(ONE_EACH | {"interference": [1.0, 0.5]}, *jobs))
+    result = buffer(disturbed, capacity, partition="dynamic", strategy=strategy)
+    assert (result.completion, result.end) == (ends, end)

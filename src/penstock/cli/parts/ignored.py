@@ -20,7 +20,10 @@ USED = {
     "pack": frozenset({"io_nodes", "nodes", "node_skew", "release"}),
     "allocate": frozenset({"targets", "profile", "nodes", "walltime", "node_skew", "release", "progress", "window"}),
     "buffer": frozenset(
-        {"burst_buffer", "read_bandwidth", "write_bandwidth", "nodes", "walltime", "node_skew", "release"}
+        {
+            *("burst_buffer", "read_bandwidth", "write_bandwidth", "interference"),
+            *("nodes", "walltime", "node_skew", "release"),
+        }
     ),
     "size-buffer": frozenset({"read_bandwidth", "write_bandwidth", "nodes", "node_skew", "release"}),
 }

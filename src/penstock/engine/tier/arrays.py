@@ -42,6 +42,7 @@ class Script(NamedTuple):
     order: Ints  # m: by release, then as in the scenario
     device: float  # what all parts have together
     common: float  # the part that anybody may use
+    efficiency: Floats  # share of the file system's bandwidth with 1, 2, … applications moving; empty: all of it
     begin: float  # the first release
     waits: int  # 1: an application does not start before there is room for its whole part
 

@@ -65,12 +65,13 @@ def execute_tier(
     contents = BufferContents(np.zeros(room), np.zeros((room, m)), np.zeros((room, m)))
     deciders = _deciders(script, strategy)
     rates, given = np.zeros(2 * m), np.zeros(2 * m)
+    remembered = np.zeros(deciders[1].memory.size if script.efficiency.size else 0)
     kept: list[BufferContents] = []
     seconds, status = 0.0, tier_loop.BUDGET_SPENT
     while status in (tier_loop.BUDGET_SPENT, tier_loop.ROOM_SPENT):
         started = time.thread_time()
         try:
-            status = run_tier(script, plan, state, flows, *deciders, contents, rates, given, _CHUNK)
+            status = run_tier(script, plan, state, flows, *deciders, contents, rates, given, remembered, _CHUNK)
         except Exception as error:  # only a policy that is not ours can raise in there
             raise raised(_who(strategy, float(state.clock[tier.NOW])), strategy.plain, error) from error
         seconds += time.thread_time() - started

@@ -58,13 +58,13 @@ def _record(state: TierState, contents: BufferContents, now: float) -> None:
 
 
 @inlined
-def _at(flows: Flows, now: float, rows: int) -> Flows:
-    """So many of the flows, now."""
+def _at(flows: Flows, now: float, rows: int, share: float) -> Flows:
+    """So many of the flows, now, with a share of the file system's bandwidth."""
     return Flows(
         now,
-        flows.read_limit,
-        flows.write_limit,
-        flows.joint_limit,
+        share * flows.read_limit,
+        share * flows.write_limit,
+        share * flows.joint_limit,
         flows.port_limit,
         part(flows.application, 0, rows),
         part(flows.reading, 0, rows),
@@ -86,6 +86,32 @@ def _at(flows: Flows, now: float, rows: int) -> Flows:
         part(flows.key, 0, rows),
         part(flows.rows, 0, rows),
     )
+
+
+@inlined
+def _left_by(script: Script, moving: int) -> float:
+    """The share of the file system's bandwidth that there is while so many applications move."""
+    if script.efficiency.size == 0:
+        return 1.0
+    return script.efficiency[min(max(moving, 1), script.efficiency.size) - 1]  # type: ignore[no-any-return]
+
+
+@inlined
+def _movers(flows: Flows, rates: Floats, rows: int, might: bool) -> int:
+    """How many applications move something to or from the file system, or might; one's two flows follow each other."""
+    count, counted = 0, -1
+    for row in range(rows):
+        moves = flows.cap[row] > 0.0 if might else rates[row] > SAME * flows.cap[row]
+        if moves and flows.application[row] != counted:
+            counted = flows.application[row]
+            count += 1
+    return count
+
+
+@inlined
+def _copy(source: Floats, target: Floats) -> None:
+    for place in range(target.size):
+        target[place] = source[place]
 
 
 @inlined
@@ -156,7 +182,9 @@ def _next_event(script: Script, plan: Timetable, state: TierState, flows: Flows,
 
 
 @kernel(
-    types.int64(SCRIPT, TIMETABLE, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.float64, CONTENTS, _F, _F, types.int64)
+    types.int64(
+        SCRIPT, TIMETABLE, TIER, FLOWS, STRATEGY, ROOM, POLICY, types.float64, CONTENTS, _F, _F, _F, types.int64
+    )
 )
 def run_tier(
     script: Script,
@@ -170,11 +198,15 @@ def run_tier(
     contents: BufferContents,
     rates: Floats,
     given: Floats,
+    remembered: Floats,
     budget: int,
 ) -> int:
     """Go on until everything is drained, or until `budget` events have passed.
 
     A strategy divides the file system's bandwidth; or, if `tick` > 0, a sharing policy, at least every `tick` seconds.
+    Where sharing costs, it is asked with what is left if all move; if fewer do, with what these leave; if more move
+    then, what was given before holds. Only the last answer stays in a policy's memory, of which `remembered` has room
+    for a copy.
     """
     m = state.doing.size
     now = state.clock[NOW]
@@ -183,13 +215,25 @@ def run_tier(
             return ROOM_SPENT
         _settle_all(script, state, now)
         _record(state, contents, now)
-        rows = _ask_all(script, plan, state, _at(flows, now, flows.cap.size))
-        present = _at(flows, now, rows)
-        if tick > 0.0:
-            share_flows(script, state, present, view, policy, part(rates, 0, rows), given)
-        else:
-            strategy(present, part(rates, 0, rows))
-        keep_parts(present, part(rates, 0, rows))
+        _copy(view.memory, remembered)
+        moving, share, before, settled = -1, 1.0, 1.0, False
+        while True:
+            rows = _ask_all(script, plan, state, _at(flows, now, flows.cap.size, 1.0))
+            if moving < 0:
+                moving = _movers(flows, rates, rows, True)
+                share = before = _left_by(script, moving)
+            present = _at(flows, now, rows, share)
+            if tick > 0.0:
+                share_flows(script, state, present, view, policy, part(rates, 0, rows), given)
+            else:
+                strategy(present, part(rates, 0, rows))
+            keep_parts(present, part(rates, 0, rows))
+            number = _movers(present, rates, rows, False)
+            if settled or number == moving or _left_by(script, number) == share:
+                break
+            settled = number > moving
+            moving, share, before = number, before if settled else _left_by(script, number), share
+            _copy(remembered, view.memory)
         state.counts[WRONG] = _wrong(present, part(rates, 0, rows))
         if state.counts[WRONG] != NOTHING:
             return REFUSED

@@ -67,6 +67,7 @@ def script_of(scenario: Scenario, division: Division) -> Script:
         order=np.argsort(release, kind="stable"),
         device=division.device,
         common=division.common,
+        efficiency=np.array(scenario.platform.interference or (), dtype=np.float64),
         begin=float(release.min()),
         waits=int(division.waits),
     )
