@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from penstock.campaign.canonical import canonical
 from penstock.campaign.grid import as_list, points
@@ -23,19 +23,13 @@ from penstock.files import reading
 from penstock.model import yaml_text
 from penstock.model.problems import Locate, near, place, refuse, reject
 from penstock.model.problems import Path as Place
-from penstock.model.record import Name, NotEmpty, Record
-from penstock.model.units import Refusal, number, shown
+from penstock.model.record import Name, NotEmpty, Record, Version
+from penstock.model.units import Refusal, number
 from penstock.workloads import Generator, generators
 
 MOST_RUNS = 10_000_000
 _LARGEST = 16_000_000  # bytes of a campaign file
 _ENDINGS = (".yaml", ".yml", ".json")
-
-
-def _version(value: object) -> object:
-    if type(value) is not int or value != 1:
-        raise Refusal(f"is {shown(value)}; this penstock reads version 1")
-    return value
 
 
 class WorkloadDocument(Record):
@@ -60,7 +54,7 @@ class WorkloadDocument(Record):
 class CampaignDocument(Record):
     """What the file says, before its names are looked up."""
 
-    version: Annotated[Literal[1], BeforeValidator(_version)]
+    version: Version
     name: Name
     workloads: Annotated[tuple[WorkloadDocument, ...], NotEmpty]
     plans: Annotated[tuple[Any, ...], NotEmpty]

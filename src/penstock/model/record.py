@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -68,11 +68,18 @@ def _not_empty(value: object) -> object:
     return value
 
 
+def _version(value: object) -> object:
+    if type(value) is not int or value != 1:
+        raise Refusal(f"is {shown(value)}; this penstock reads version 1")
+    return value
+
+
 NotEmpty = BeforeValidator(_not_empty)
 Seconds = Annotated[float, BeforeValidator(partial(quantity, kind="seconds"))]
 Bytes = Annotated[float, BeforeValidator(partial(quantity, kind="bytes"))]
 BytesPerSecond = Annotated[float, BeforeValidator(partial(quantity, kind="bytes/s"))]
 Count = Annotated[int, BeforeValidator(_count)]
+Version = Annotated[Literal[1], BeforeValidator(_version)]  # of a file's format
 Place = Annotated[int, BeforeValidator(_place)]
 Seed = Annotated[int, BeforeValidator(_seed)]
 Share = Annotated[float, BeforeValidator(_share)]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from penstock.kernels.arrays import SAME
 from penstock.model.application import Application
 from penstock.model.plain import plain
 from penstock.model.platform import Interference, Platform
 from penstock.model.problems import Locate, Path, reject
-from penstock.model.record import Noise, NotEmpty, Record, Seconds, Seed
+from penstock.model.record import Noise, NotEmpty, Record, Seconds, Seed, Version
 from penstock.model.size import check_size
-from penstock.model.units import Refusal, shown
 
 MOST_PHASES = 50_000_000
 
@@ -34,16 +33,10 @@ class Window(Record):
         return self
 
 
-def _version(value: object) -> object:
-    if type(value) is not int or value != 1:
-        raise Refusal(f"is {shown(value)}; this penstock reads version 1")
-    return value
-
-
 class Scenario(Record):
     """All that a run needs to know, bar the policy."""
 
-    version: Annotated[Literal[1], BeforeValidator(_version)]
+    version: Version
     platform: Platform
     window: Window | None = None
     seed: Seed = 0
