@@ -176,7 +176,7 @@ class Job:
     def view(self) -> Document:
         """Tell what a strategy may know."""
         known = {"name": self.name, "bandwidth": self.limit, "remaining": self.remaining, "posted": self.posted}
-        known |= {"release": self.release, "progress": self.progress()}
+        known |= {"nodes": self.nodes, "release": self.release, "progress": self.progress()}
         known |= {"operation": self.operations, "served": self.io_seconds}
         return known | ({"omega": sum(self.iterations) / len(self.iterations)} if self.iterations else {})
 

@@ -159,7 +159,8 @@ class Job:
         """Tell what a strategy on this target may know."""
         transfer = self.transfers[target]
         known = {"name": self.name, "bandwidth": 1.0, "remaining": transfer.remaining, "posted": self.posted}
-        known |= {"release": self.release, "progress": self.progress + transfer.seconds - transfer.remaining}
+        known |= {"nodes": self.nodes, "release": self.release}
+        known |= {"progress": self.progress + transfer.seconds - transfer.remaining}
         known |= {"operation": self.operations, "served": self.served.get(target, 0.0)}
         return known | ({"omega": sum(self.iterations) / len(self.iterations)} if self.iterations else {})
 

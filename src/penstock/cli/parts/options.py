@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file (.yaml, .json).")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Sharing = Annotated[
     str, typer.Option(metavar="NAME", help="A name from `penstock policies`, or my_policy.py:function.")
 ]

@@ -32,6 +32,7 @@ from penstock.engine.stepping import Progress, Stepping
 from penstock.engine.timeline import Timeline
 from penstock.errors import PolicyError
 from penstock.kernels.arrays import SAME, Floats
+from penstock.kernels.compile import plain
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
@@ -212,7 +213,7 @@ class Execution(Stepping):
     def _shown(self, now: float) -> View:
         active = int(self.state.counts[ACTIVE])
         view = self.view._replace(capacity=float(self.state.clock[CAPACITY]))
-        return active_rows(view, now, 0, active, loop.lost_by_all(self.chains, self.state, self.view, now))
+        return active_rows(view, now, 0, active, plain(loop.lost_by_all)(self.chains, self.state, self.view, now))
 
     def _decide(self, view: View, rates: Floats) -> None:
         if self.chains.efficiency.size == 0:
@@ -223,15 +224,15 @@ class Execution(Stepping):
     def _decide_disturbed(self, view: View, rates: Floats) -> None:
         """As the loop asks a compiled policy."""
         efficiency, remembered = self.chains.efficiency, view.memory.copy()
-        count, share, settled = rates.size, loop.left_by(efficiency, rates.size), False
+        count, share, settled = rates.size, plain(loop.left_by)(efficiency, rates.size), False
         before = share
         while True:
             super()._decide(view._replace(capacity=self.view.capacity * share), rates)
-            number = movers(rates, view.limit, rates.size)
-            if settled or number == count or loop.left_by(efficiency, number) == share:
+            number = plain(movers)(rates, view.limit, rates.size)
+            if settled or number == count or plain(loop.left_by)(efficiency, number) == share:
                 break
             settled = number > count
-            count, share, before = number, before if settled else loop.left_by(efficiency, number), share
+            count, share, before = number, before if settled else plain(loop.left_by)(efficiency, number), share
             view.memory[:] = remembered
             rates[:] = 0.0
         self.state.clock[CAPACITY] = self.view.capacity * share

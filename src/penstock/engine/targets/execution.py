@@ -24,6 +24,7 @@ from penstock.engine.targets.stripes import (
     with_memory,
 )
 from penstock.kernels.arrays import SAME, Bools, Floats, Ints
+from penstock.kernels.compile import plain
 from penstock.policies.sharing.asking import improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
@@ -134,8 +135,8 @@ class _TargetExecution(Stepping):
         target = self._target
         own = slice(self.stripes.memory[target], self.stripes.memory[target + 1])
         start = int(self.stripes.row[target])
-        lost = lost_on(self.chains, self.stripes, self.state, self.view, target, now)
-        capacity = capacity_of(self.stripes, self.state, self.view, target)
+        lost = plain(lost_on)(self.chains, self.stripes, self.state, self.view, target, now)
+        capacity = plain(capacity_of)(self.stripes, self.state, self.view, target)
         view = self.view._replace(memory=self.view.memory[own], capacity=capacity)
         return active_rows(view, now, start, int(self.state.active[target]), lost)
 
