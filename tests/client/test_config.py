@@ -9,7 +9,7 @@ import pytest
 
 from penstock.client import config
 from penstock.client.amounts import parse_amount
-from penstock.client.config import Address, from_environment, keep_fallback, kept_fallback, parse_address
+from penstock.client.config import Address, from_environment, parse_address
 from penstock.errors import InvalidOption
 
 
@@ -70,42 +70,13 @@ def test_all_of_the_environment(tmp_path: Path) -> None:
         }
     )
     settings = found.settings
-    assert (settings.job, settings.nodes, settings.cap, settings.fallback) == ("77", 4, 2e9, 1e8)
+    assert (settings.job, settings.nodes, settings.cap, settings.fallbacks) == ("77", 4, 2e9, {"": 1e8})
     assert (settings.timeout, settings.labels, found.ca) == (0.5, {"account": "physics"}, "/ca")
 
 
 def test_the_job_of_penstock_comes_first(tmp_path: Path) -> None:
     env = {"TMPDIR": str(tmp_path), "SLURM_JOB_ID": "77", "PENSTOCK_JOB": "mine"}
     assert from_environment(env).settings.job == "mine"
-
-
-def test_the_fallback_is_kept(tmp_path: Path) -> None:
-    keep_fallback(tmp_path, "a/b", 12.5)
-    assert kept_fallback(tmp_path, "a/b") == 12.5
-    keep_fallback(tmp_path, "a/b", 13.0)
-    assert from_environment({"TMPDIR": str(tmp_path), "PENSTOCK_JOB": "a/b"}).settings.fallback == 13.0
-    assert [path.name for path in tmp_path.iterdir()] == ["penstock.a_b"]
-
-
-@pytest.mark.parametrize("content", ["", "x", "-1", "0", "nan", "inf", "1e30"])
-def test_a_kept_fallback_that_is_none(tmp_path: Path, content: str) -> None:
-    (tmp_path / "penstock.j").write_text(content)
-    assert kept_fallback(tmp_path, "j") is None
-
-
-def test_links_and_files_of_others_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "real").write_text("5")
-    (tmp_path / "penstock.j").symlink_to(tmp_path / "real")
-    assert kept_fallback(tmp_path, "j") is None
-    (tmp_path / "penstock.k").write_text("5")
-    assert kept_fallback(tmp_path, "k") == 5
-    monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert kept_fallback(tmp_path, "k") is None
-
-
-def test_nowhere_to_keep_it(tmp_path: Path) -> None:
-    keep_fallback(tmp_path / "missing", "j", 1.0)
-    assert kept_fallback(tmp_path / "missing", "j") is None
 
 
 @pytest.mark.parametrize(

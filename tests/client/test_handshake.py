@@ -17,6 +17,7 @@ import pytest
 from client.controller import PATIENCE, until
 from penstock.client import handshake, io_phase, process
 from penstock.client.config import from_environment
+from penstock.client.first_contact import LAST_RESORT
 from penstock.client.handshake import ByMunge, ByPeer, ByToken, ClientHandshake, NotLetIn, munge, read_token_file
 from penstock.client.member import MemberState
 from penstock.live.core.events import Identity
@@ -221,7 +222,7 @@ def test_a_certificate_that_nobody_vouches_for(tls: TlsController, monkeypatch: 
     monkeypatch.delenv("PENSTOCK_CA")
     with io_phase(1e5) as phase:
         phase.acquire(1000)
-        assert phase.rate is None
+        assert phase.rate == LAST_RESORT
     assert not tls.identities
 
 
@@ -236,7 +237,7 @@ def test_a_token_that_is_missing_is_said_once(
         until(lambda: link._attempts > 1)
     process.reset()  # after that attempt
     assert not tls.identities
-    assert len([line for line in caplog.records if "not let in" in line.getMessage()]) == 1
+    assert len([line for line in caplog.records if "nothing to show who we are" in line.getMessage()]) == 1
 
 
 def test_an_expired_token_is_refused(tls: TlsController, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -81,25 +81,6 @@ def test_a_new_rate_reaches_who_waits(controller: Controller) -> None:
         assert not waiter.is_alive()
 
 
-def test_the_fallback_is_kept_for_the_next_process(controller: Controller, tmp_path: Path) -> None:
-    with io_phase(10):
-        pass
-    until((tmp_path / "penstock.test").exists)
-    assert float((tmp_path / "penstock.test").read_text()) == 123e6
-    controller.stop()
-    process.reset()
-    with io_phase(10) as phase:
-        assert phase.rate == 123e6
-
-
-def test_without_a_controller_at_the_address(socket_path: Path) -> None:
-    start = boottime()
-    with io_phase(10) as phase:
-        phase.acquire(1e12)
-        assert phase.rate is None
-    assert boottime() - start < PATIENCE / 2
-
-
 def test_the_fallback_of_the_environment_counts_without_a_controller(
     socket_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,7 +49,7 @@ def only(outputs: list[Output], kind: type[Output]) -> list[Output]:
 
 
 def dialling(**settings: object) -> Member:
-    return Member(MemberSettings(**{"job": "7", "fallback": 5.0, "seed": 1, **settings}))  # type: ignore[arg-type]
+    return Member(MemberSettings(**{"job": "7", "fallbacks": {"": 5.0}, "seed": 1, **settings}))  # type: ignore[arg-type]
 
 
 def idle(**settings: object) -> Member:
@@ -211,7 +211,7 @@ def test_begin_without_a_link_goes_on_at_once() -> None:
 
 
 def test_without_a_link_and_a_fallback_nothing_is_paced() -> None:
-    member = dialling(fallback=None)
+    member = dialling(fallbacks={})
     assert only(member.step(0.0, Begin(10.0)), SetRate) == [SetRate(None, math.inf, None)]
 
 
@@ -628,7 +628,7 @@ def test_a_rate_that_is_none_is_ignored(value: float) -> None:
 
 
 def test_the_fallback_is_the_least_of_the_targets() -> None:
-    member = dialling(fallback=None)
+    member = dialling(fallbacks={})
     member.step(0.0, welcome())
     member.step(0.0, Received(Registered(1, 9, member.member, {"": 4.0, "a": 3.0, "b": 2.0}, 1.0)))
     member.step(0.0, Begin(1.0, "write", ("a", "b")))
@@ -642,7 +642,7 @@ def test_the_fallback_is_the_least_of_the_targets() -> None:
 
 def test_the_fallback_does_not_exceed_the_cap() -> None:
     assert dialling(cap=2.0).fallback == 2.0
-    assert dialling(cap=2.0, fallback=None).fallback is None
+    assert dialling(cap=2.0, fallbacks={}).fallback is None
 
 
 # OFF

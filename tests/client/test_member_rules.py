@@ -32,7 +32,7 @@ def test_who_is_sent_away_while_it_waits_goes_on(last: Error) -> None:
 def test_that_a_controller_is_out_of_reach_is_said_once() -> None:
     member = dialling()
     told = [lines(member.step(float(i), LinkDown("no route"))) for i in range(3)]
-    assert told == [["cannot reach the controller (no route)"], [], []]
+    assert told == [["cannot reach the controller (no route); going on at the fallback rate, 5 B/s"], [], []]
     member.step(4.0, welcome())
     assert lines(member.step(5.0, LinkDown())) == ["lost the controller"]
     assert lines(member.step(6.0, LinkDown())) == ["cannot reach the controller"]
@@ -177,7 +177,7 @@ def test_an_older_controller_is_named() -> None:
 
 
 def test_giving_up_is_said() -> None:
-    assert lines(waiting().step(12.0, Timer())) == ["no answer within 2 s; going on at the fallback rate"]
+    assert lines(waiting().step(12.0, Timer())) == ["no answer within 2 s; going on at the fallback rate, 4 B/s"]
     assert "another process speaks for this member" in lines(idle().step(1.0, Received(Error(0, "superseded", "x"))))[0]
     assert free().rate is None
 

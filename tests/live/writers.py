@@ -22,7 +22,7 @@ CHUNK = 25_000  # bytes
 class Writer:
     def __init__(self, path: str, job: str, volume: float, fallback: float) -> None:
         self.job, self.volume = job, volume
-        self.link = Link(ClientConfig(MemberSettings(job=job, fallback=fallback), Address(path=path)))
+        self.link = Link(ClientConfig(MemberSettings(job=job, fallbacks={"": fallback}), Address(path=path)))
         self.bucket = Bucket()
         self.moved, self.unpaced, self.failure = 0.0, 0, ""
         self.last, self.longest = time.monotonic(), 0.0

@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any, Protocol
 
 Clock = Callable[[], float]
 
@@ -43,11 +44,22 @@ def depth_of(rate: float) -> float:
 class Waiter:
     """Somebody who pays for `left` more bytes; `wake` is called when it should look again."""
 
-    __slots__ = ("amount", "left", "seen", "since", "wake")
+    __slots__ = ("amount", "claim", "left", "seen", "since", "wake")
 
     def __init__(self, amount: float, left: float, wake: Callable[[], None], now: float) -> None:
         self.amount, self.left, self.wake = amount, left, wake
         self.since = self.seen = now
+        self.claim: Any = None  # on what the processes of this node have in common
+
+
+class Common(Protocol):
+    """A bucket that other processes pay from, too."""
+
+    def enter(self, amount: float, wake: Callable[[], None]) -> Any:
+        """Wait for so many bytes."""
+
+    def serve(self, claim: Any) -> float:
+        """Seconds to wait before asking again, 0 when all is paid."""
 
 
 class Gate:
@@ -82,6 +94,7 @@ class Bucket:
         self.admitted = 0.0  # bytes paid for so far
         self.waited = 0.0  # seconds, over all threads
         self.gate: Callable[[], Gate] = Gate
+        self.common: Common | None = None  # is paid from, too, as long as no controller has named a rate
         self._clock = clock
         self._lock = threading.Lock()
         self._waiters: deque[Waiter] = deque()
@@ -136,7 +149,7 @@ class Bucket:
         """Pay for so many bytes; the seconds this took."""
         with self._lock:
             left = amount if self._waiters else self._pay(amount)
-            if left <= 0.0:
+            if left <= 0.0 and not self._in_common:
                 self.admitted += amount
                 return 0.0
         gate = self.gate()
@@ -171,6 +184,8 @@ class Bucket:
                 return LOOK_AGAIN
             waiter.left = self._owed = self._pay(waiter.left)
             if waiter.left <= 0.0:
+                if self._in_common and (pause := self._pay_in_common(waiter)):
+                    return pause
                 self.admitted += waiter.amount
                 return 0.0
             rate = self._rate or 0.0
@@ -186,6 +201,17 @@ class Bucket:
             if waiter in self._waiters:
                 self._next_after(waiter)
             return spent
+
+    @property
+    def _in_common(self) -> bool:
+        """Whether the rate is that of the whole node: nobody granted it, and it has no end."""
+        return self.common is not None and self._rate is not None and self._expiry == math.inf
+
+    def _pay_in_common(self, waiter: Waiter) -> float:
+        assert self.common is not None
+        if waiter.claim is None:
+            waiter.claim = self.common.enter(waiter.amount, waiter.wake)
+        return self.common.serve(waiter.claim)
 
     def _pass_over_the_gone(self, now: float) -> None:
         # An exception from a signal handler can end a thread's wait at any instruction, even in its clean-up.

@@ -10,7 +10,8 @@
 | PENSTOCK_JOB | the job; else SLURM_JOB_ID, else user and session |
 | PENSTOCK_NODES | nodes that this process moves bytes for, 1 |
 | PENSTOCK_CAP | the most that it can use, as `2GB/s` |
-| PENSTOCK_FALLBACK | rate without a controller, as `100MB/s` |
+| PENSTOCK_FALLBACK | rate of this node until the controller has named one, as `100MB/s` |
+| PENSTOCK_SITE | the site's file with that rate, if not beside the socket or in /etc/penstock/site.json |
 | PENSTOCK_TIMEOUT | seconds to wait for the answer to an announcement, 2 |
 | PENSTOCK_BUCKET | segment with the bucket of this node, as `penstock run` makes it |
 """
@@ -21,13 +22,14 @@ import math
 import os
 import pwd
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from penstock.client.amounts import parse_amount
+from penstock.client.first_contact import first_contact
 from penstock.client.member import MemberSettings
 from penstock.errors import InvalidOption
+from penstock.wire.site import beside
 
 OFF_FILE = Path("/etc/penstock/off")
 LONGEST_NAME = 200  # characters; those of a file's name may take more than one byte each
@@ -60,24 +62,24 @@ class ClientConfig:
     munge_socket: str | None = None
     bucket: str | None = None
     off_file: Path = OFF_FILE
-    folder: Path | None = None  # for the fallback rate, kept from one process of the job to the next
 
 
 def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
     """The configuration of this process; an InvalidOption names the variable that cannot be taken."""
     env = os.environ if env is None else env
     address = None if env.get("PENSTOCK", "").lower() == "off" else _address(env)
-    folder = Path(env.get("TMPDIR") or "/tmp")
     token = env.get("PENSTOCK_TOKEN") or None
     job = env.get("PENSTOCK_JOB") or (job_of_token(token) if token else "") or env.get("SLURM_JOB_ID") or _session()
     job = as_name(job)
-    fallback = _amount(env, "PENSTOCK_FALLBACK")
+    sockets = (address.path,) if address is not None and address.path else (str(SYSTEM_SOCKET),)
+    first = first_contact(_amount(env, "PENSTOCK_FALLBACK"), env, sockets)
     settings = MemberSettings(
         job=job,
         nodes=_nodes(env),
         cap=_amount(env, "PENSTOCK_CAP"),
         labels=_labels(env),
-        fallback=fallback if fallback is not None else kept_fallback(folder, job),
+        fallbacks=first.rates,
+        fallback_words=first.words,
         timeout=_timeout(env),
         off=address is None,
     )
@@ -89,7 +91,6 @@ def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
         env.get("PENSTOCK_MUNGE_SOCKET") or None,
         None if env.get("PENSTOCK", "").lower() == "off" else env.get("PENSTOCK_BUCKET") or None,
         OFF_FILE,
-        folder,
     )
 
 
@@ -134,43 +135,13 @@ def job_of_token(path: str) -> str:
         return ""
 
 
-def kept_fallback(folder: Path, job: str) -> float | None:
-    """The fallback rate that an earlier process of the job was told, if it was ours."""
-    try:
-        fd = os.open(_kept(folder, job), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd) as file:
-            if os.fstat(fd).st_uid != os.geteuid():
-                return None
-            rate = float(file.read(64))
-    except (OSError, ValueError):
-        return None
-    return rate if 0.0 < rate <= 1e18 else None
-
-
-def keep_fallback(folder: Path, job: str, rate: float) -> None:
-    """For later processes of the job; without a place to write, they ask the controller first."""
-    path = _kept(folder, job)
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "w") as file:
-            file.write(f"{rate!r}\n")
-        new.replace(path)
-    except OSError:
-        with suppress(OSError):
-            new.unlink(missing_ok=True)
-
-
-def _kept(folder: Path, job: str) -> Path:
-    return folder / f"penstock.{job.replace('/', '_')}"
-
-
 def _address(env: Mapping[str, str]) -> Address | None:
     if given := env.get("PENSTOCK_ADDRESS"):
         return parse_address(given)
     runtime = env.get("XDG_RUNTIME_DIR")
     for path in (*((Path(runtime) / "penstock.sock",) if runtime else ()), SYSTEM_SOCKET):
-        if os.path.exists(path):
+        # A controller that was stopped has no socket; its file says that this site has one.
+        if os.path.exists(path) or os.path.exists(beside(str(path))):
             return Address(path=str(path))
     return None
 

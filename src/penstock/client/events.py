@@ -14,9 +14,10 @@ class LinkUp(msgspec.Struct, frozen=True):
 
 
 class LinkDown(msgspec.Struct, frozen=True):
-    """The link was lost, or dialling failed."""
+    """The link was lost, or dialling failed; a warning if somebody has to mend that."""
 
     reason: str = ""
+    warning: bool = False
 
 
 class Received(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ import math
 import os
 import selectors
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -19,8 +20,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
-from penstock.client.bucket import Clock, boottime
-from penstock.client.config import ClientConfig, keep_fallback
+from penstock.client.bucket import Bucket, Clock, boottime
+from penstock.client.config import ClientConfig
 from penstock.client.events import (
     Begin,
     Dial,
@@ -41,8 +42,10 @@ from penstock.client.events import (
     Timer,
     WakeAt,
 )
+from penstock.client.first_contact import common_bucket, leave_common
 from penstock.client.handshake import ByMunge, ByPeer, ByToken, ClientHandshake, Credential, NotLetIn
 from penstock.client.member import Member, MemberState
+from penstock.client.shared_bucket import SharedBucket
 from penstock.client.transport import LinkLost, Transport
 from penstock.wire.messages import BadFrame, Error, FromController, Welcome, read_controller
 
@@ -120,8 +123,8 @@ class Link:
         self._look_at = clock() + SWITCH_EVERY
         self._settled = self.member.state is MemberState.OFF  # the first attempt to reach the controller is over
         self._settled_by = clock() + CONNECT_LIMIT
-        self._kept: float | None = None
-        self._complaint = ""
+        self._common: SharedBucket | None = None
+        self._sharing = threading.Lock()
         self._selector = selectors.DefaultSelector()
         self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._selector.register(self._bell, selectors.EVENT_READ)
@@ -140,6 +143,7 @@ class Link:
             self.release(pacer)
             asked.answered.set()
         else:
+            self._share(pacer)
             pacer.set_rate(0.0, self._clock() + asked.limit, self.member.fallback)
             self._note(asked)
         return asked
@@ -151,7 +155,20 @@ class Link:
     def release(self, pacer: Pacer) -> None:
         """What is paid for from now on is not part of a phase: it goes by the fallback."""
         fallback = self.member.fallback
+        self._share(pacer)
         pacer.set_rate(fallback, math.inf, fallback)
+
+    def _share(self, pacer: Pacer | None) -> None:
+        """Until the controller has named a rate, what this process uses is part of what its node may use."""
+        rate = self.member.fallback if self.member.strange else None
+        with self._sharing:
+            if self._common is None and rate is not None:
+                self._common = common_bucket(rate)
+            if isinstance(pacer, Bucket):
+                pacer.common = self._common if rate is not None else None
+            if rate is None and self._common is not None:
+                leave_common(self._common)
+                self._common = None
 
     def end(self, done: float) -> None:
         """The phase is over."""
@@ -200,6 +217,8 @@ class Link:
             while not self._left.is_set():
                 self._turn()
             self._hang_up()
+            if self._common is not None:
+                leave_common(self._common)
             self._selector.close()
         except BaseException as error:
             self._fail(error)
@@ -305,7 +324,8 @@ class Link:
         if self._asked is not None and self.member.state is not MemberState.WAIT:
             self._asked.answered.set()
             self._asked = None
-        self._keep_fallback()
+        if self._common is not None:
+            self._share(self._pacer)
         if lost:
             self._lose(lost)
 
@@ -344,13 +364,6 @@ class Link:
                     self._wake_at = time
         return lost
 
-    def _keep_fallback(self) -> None:
-        """For the next process of the job, which may not reach the controller."""
-        rate = self.member.fallbacks.get("")
-        if rate is not None and rate != self._kept and self.config.folder is not None:
-            self._kept = rate
-            keep_fallback(self.config.folder, self.config.settings.job, rate)
-
     # The connection.
 
     def _dial(self) -> None:
@@ -362,15 +375,14 @@ class Link:
         try:
             self._handshake = ClientHandshake(self._identity(), self.member.epoch_seen)
         except OSError as error:
-            self._complain(_words(error))
-            self._lose("nothing to show who we are")
+            self._lose(f"nothing to show who we are: {_words(error)}", warning=True)
             return
         try:
             self._transport = Transport(address, self.config.ca, self._attempts)
             self._limit = self._clock() + CONNECT_LIMIT
             self._greet()
         except (OSError, LinkLost, ValueError) as error:
-            self._lose(f"{address}: {_words(error)}")
+            self._lose(f"{address}: {_words(error)}", warning=_is_tls(error))
 
     def _identity(self) -> Credential:
         assert self.config.address is not None
@@ -422,9 +434,7 @@ class Link:
                 self._greet()
         except (OSError, LinkLost, BadFrame, NotLetIn) as error:
             if self._transport is transport:
-                if isinstance(error, NotLetIn):
-                    self._complain(_words(error))
-                self._lose(_words(error))
+                self._lose(_words(error), warning=isinstance(error, NotLetIn) or _is_tls(error))
 
     def _heard(self, message: FromController) -> None:
         if self._handshake is None or isinstance(message, Error):
@@ -438,16 +448,11 @@ class Link:
         elif self._transport is not None:
             self._transport.send(answer)
 
-    def _complain(self, text: str) -> None:
-        """Warn, once, of what somebody has to mend."""
-        if text != self._complaint:
-            self._complaint = text
-            log.warning("not let in by the controller: %s", text)
-
-    def _lose(self, reason: str) -> None:
+    def _lose(self, reason: str, warning: bool = False) -> None:
+        """The link is gone; a warning if somebody has to mend that, for time does not."""
         self._hang_up()
         self._settled = True
-        self._step(LinkDown(reason))
+        self._step(LinkDown(reason, warning))
 
     def _hang_up(self) -> None:
         self._handshake, self._limit = None, math.inf
@@ -461,6 +466,12 @@ class Link:
         if self._transport is not None:
             self._transport.close()
             self._transport = None
+
+
+def _is_tls(error: Exception) -> bool:
+    """Whether two sides did not agree on TLS; where it was never used, its library is not loaded for this."""
+    library = sys.modules.get("ssl")
+    return library is not None and isinstance(error, library.SSLError)
 
 
 def _words(error: Exception) -> str:

@@ -73,8 +73,8 @@ class Member(Announcing):
                 self._extend(more)
             case LinkUp(welcome):
                 self._up(t, welcome)
-            case LinkDown(reason):
-                self._down(reason)
+            case LinkDown(reason, warning):
+                self._down(reason, warning)
             case Switch(on):
                 self._switch(on)
             case Leave(reason):
@@ -87,13 +87,13 @@ class Member(Announcing):
     def _overdue(self, t: float) -> None:
         """Leave what has run out, before anything else is looked at."""
         if self._pacing is MemberState.WAIT and t >= self._answer_due:
-            self._log(f"no answer within {self.settings.timeout:g} s; going on at the fallback rate")
+            self._log(f"no answer within {self.settings.timeout:g} s; {self.without_grant}", warning=self.strange)
             self._open()
         elif self._pacing is MemberState.PACED and t >= self._lease_end:
-            self._log("the lease ran out; going on at the fallback rate")
+            self._log(f"the lease ran out; {self.without_grant}")
             self._open()
         elif self._pacing is MemberState.PACED and t >= self._zero_since + 2 * self.settings.max_wait:
-            self._log(f"at rate 0 for {2 * self.settings.max_wait:g} s; going on at the fallback rate", warning=True)
+            self._log(f"at rate 0 for {2 * self.settings.max_wait:g} s; {self.without_grant}", warning=True)
             self._gave_up = True
             self._open()
 
@@ -186,7 +186,7 @@ class Member(Announcing):
             self._heard = t
             self._introduce(t)
 
-    def _down(self, reason: str) -> None:
+    def _down(self, reason: str, warning: bool = False) -> None:
         if self._link is LinkState.OFF:
             return
         if self._link is LinkState.REFUSED:
@@ -200,8 +200,10 @@ class Member(Announcing):
             # A restarted controller must not meet everybody at once.
             self._out.append(Dial(self._chance.uniform(0.0, 2.0 if self.op else 10.0)))
         else:
-            if self._fails == 0:
-                self._log(f"cannot reach the controller{f' ({reason})' if reason else ''}")
+            if self._fails == 0 or (warning and reason != self._complaint):
+                why = f" ({reason})" if reason else ""
+                self._log(f"cannot reach the controller{why}; {self.without_grant}", warning or self.strange)
+                self._complaint = reason
             self._dial_again()
 
     def _dial_again(self, least: float = 0.0) -> None:
@@ -282,7 +284,8 @@ class Member(Announcing):
         elif self.op is not None and error.req == self._post_req and not error.fatal:
             self._post_refused(t, error)
         else:
-            self._log(f"the controller reports {error.code}: {_plain(error.text)}")
+            refused = f"; {self.without_grant}" if error.fatal and self.strange else ""
+            self._log(f"the controller reports {error.code}: {_plain(error.text)}{refused}", warning=bool(refused))
             if error.fatal:
                 self._dial_again(error.retry_after)
 
@@ -290,7 +293,7 @@ class Member(Announcing):
         if self._link in (LinkState.REFUSED, LinkState.OFF):
             return
         self._log(
-            f"refused by the controller ({error.code}: {_plain(error.text)}); going on at the fallback rate",
+            f"refused by the controller ({error.code}: {_plain(error.text)}); {self.without_grant}",
             warning=True,
         )
         self._link = LinkState.REFUSED
@@ -301,7 +304,7 @@ class Member(Announcing):
 
     def _post_refused(self, t: float, error: Error) -> None:
         self._log(
-            f"the announcement was refused ({error.code}: {_plain(error.text)}); going on at the fallback rate",
+            f"the announcement was refused ({error.code}: {_plain(error.text)}); {self.without_grant}",
             error.code == "value",
         )
         if self.op is not None:

@@ -34,7 +34,8 @@ class MemberSettings:
     nodes: int = 1
     cap: float | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
-    fallback: float | None = None  # known beforehand; None: unpaced until the controller names one
+    fallbacks: Mapping[str, float] = field(default_factory=dict)  # known beforehand, by target; empty: unpaced
+    fallback_words: str = ""  # whose word that is
     released: float | None = None  # on the member's clock; None: at its first step
     progress: float = 0.0
     timeout: float = 2.0  # for the answer to an announcement

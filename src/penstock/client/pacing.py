@@ -40,6 +40,7 @@ class Pacing:
         self._resync_after = -NEVER
         self._heard = -NEVER  # when the controller said something, or should have begun to
         self._gave_up = False
+        self._complaint = ""  # about the link, in the log already
         self._out: list[Output] = []
 
     @property
@@ -69,12 +70,26 @@ class Pacing:
     def fallback(self) -> float | None:
         """The rate without a grant, for the open operation; None: unpaced."""
         targets = self.op.targets if self.op and self.op.targets else ("",)
-        unnamed = self.fallbacks.get("", self.settings.fallback)
-        rates = [self.fallbacks.get(target, unnamed) for target in targets]
+        before = self.settings.fallbacks
+        told = before if self.strange else self.fallbacks
+        rates = [told.get(target, told.get("", before.get(""))) for target in targets]
         known = [rate for rate in rates if rate is not None]
         if not known:
             return None
         return min(known) if self.settings.cap is None else min(*known, self.settings.cap)
+
+    @property
+    def strange(self) -> bool:
+        """Whether no controller has named a fallback rate: until then that of the node is used, with all others."""
+        return not self.fallbacks
+
+    @property
+    def without_grant(self) -> str:
+        """How fast this goes on without a grant, and by whose word."""
+        rate, words = self.fallback, self.settings.fallback_words if self.strange else ""
+        if rate is None:
+            return f"going on unpaced{f', {words}' if words else ''}"
+        return f"going on at the fallback rate, {shown_rate(rate)}{f' ({words})' if words else ''}"
 
     def _pace(self, t: float, rate: float, lease_end: float) -> None:
         self._pacing, self._lease_end = MemberState.PACED, lease_end
@@ -101,3 +116,14 @@ class Pacing:
 
     def _log(self, text: str, warning: bool = False) -> None:
         self._out.append(LogLine(text, warning))
+
+
+def shown_rate(rate: float) -> str:
+    """A rate for a person.
+
+    >>> shown_rate(12_345_678.0), shown_rate(7.0)
+    ('12.3 MB/s', '7 B/s')
+    """
+    steps = (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 0.0))
+    prefix, size = next(step for step in steps if rate >= step[1])
+    return f"{rate / (size or 1.0):.3g} {prefix}B/s"

@@ -91,6 +91,14 @@ class SharedBucket:
             os.close(fd)
         return cls(path, clock)
 
+    def is_at(self, path: Path) -> bool:
+        """Whether the segment is the one that is found there."""
+        try:
+            found, ours = os.stat(path), os.fstat(self._fd)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino)
+
     def remove(self) -> None:
         """Take the segment away; processes that have it open go on with it."""
         self.path.unlink(missing_ok=True)

@@ -55,7 +55,7 @@ class Client:
         self.alive, self.stopped = True, False
         self.link: Link | None = None
         self.dialled = 0
-        self.pacer = client_events.SetRate(0.0, math.inf, self.settings.fallback)
+        self.pacer = client_events.SetRate(0.0, math.inf, self.settings.fallbacks[""])
         self.route: tuple[str, tuple[str, ...]] | None = None  # of the open operation
         self.shares: dict[str, float] = {}
         self.announced = self.volume = self.moved = 0.0

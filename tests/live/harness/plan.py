@@ -141,10 +141,9 @@ def _draw_clients(chance: random.Random, settings: ControllerSettings) -> tuple[
                 job=f"job{chance.randint(0, number)}",
                 nodes=nodes,
                 cap=chance.choice((None, 20.0, 60.0, 150.0)),
-                fallback=settings.phi
-                * nodes
-                / settings.machine_nodes
-                * min(each.capacity for each in settings.resources),
+                fallbacks={
+                    "": settings.phi / settings.machine_nodes * min(each.capacity for each in settings.resources)
+                },
                 max_wait=settings.max_wait,
                 ping=PING,
                 member=number + 1,

@@ -79,9 +79,7 @@ def _join(
     if app is None and state.jobs_of[key[1]] >= core.settings.jobs_per_user and not session.identity.trusted:
         raise Refused("quota", f"user {key[1]} has {state.jobs_of[key[1]]:,} jobs already; no more are accepted")
     share = _nodes(core, session, key[0], nodes, members, number)
-    part = core.settings.phi * share / core.settings.machine_nodes
-    names = (resource.name for resource in core.settings.resources)
-    fallback = {name: part * capacity for name, capacity in zip(names, state.capacity, strict=True)}
+    fallback = state.parts(share)
     record = records.Registered(
         app.number if app else state.next_app, *key, number, share, cap, release, progress, labels or {}, fallback
     )
@@ -129,15 +127,9 @@ def _bind(core: Core, session: Session, member: Member) -> None:
 def _welcome(core: Core, session: Session, req: int, member: Member) -> None:
     """Tell a member its ids, and what it may use when nobody tells it a rate."""
     state = core.state
-    fallback = {target: _least_fallback(core, member, (target,)) for target in state.routes.targets}
-    fallback[""] = _least_fallback(core, member, ())
+    fallback = state.told(member.fallback)
     floor = fallback[""] if core.settings.floor is None else core.settings.floor
     core.send(session.number, wire.Registered(req, *member.key, fallback, floor, state.routes.targets))
-
-
-def _least_fallback(core: Core, member: Member, targets: tuple[str, ...]) -> float:
-    routes = (core.state.routes.find(direction, targets) for direction in ("read", "write"))
-    return min(core.state.fallback(member, route) for route in routes)
 
 
 def _goodbye(core: Core, session: Session, message: wire.Goodbye) -> None:

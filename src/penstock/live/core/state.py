@@ -17,7 +17,7 @@ from penstock.live.core.members import App, BatchJob, Member
 from penstock.live.core.policy_memory import Memory
 from penstock.live.core.resources import Route, Routes
 from penstock.live.core.rows import ActiveRows
-from penstock.live.core.settings import ControllerSettings
+from penstock.live.core.settings import DIRECTIONS, ControllerSettings
 from penstock.wire import messages as wire
 
 RUN, MONITOR, PAUSED, GRACE, FENCED = "run", "monitor", "paused", "grace", "fenced"
@@ -131,8 +131,25 @@ class ControllerState:
 
     def fallback(self, member: Member, route: Route) -> float:
         """What a member uses for an operation when nobody tells it a rate."""
+        return self._least(member.fallback, route)
+
+    def parts(self, nodes: float) -> dict[str, float]:
+        """What so many nodes may use of each resource when nobody tells them a rate."""
+        part = self.settings.phi * nodes / self.settings.machine_nodes
+        named = zip(self.settings.resources, self.capacity, strict=True)
+        return {each.name: part * capacity for each, capacity in named}
+
+    def told(self, parts: dict[str, float]) -> dict[str, float]:
+        """The same by target, as members are told: the least of both directions; "" for one that names no target."""
+        ways: dict[str, tuple[str, ...]] = {"": (), **{target: (target,) for target in self.routes.targets}}
+        return {name: min(self._within(parts, way, targets) for way in DIRECTIONS) for name, targets in ways.items()}
+
+    def _within(self, parts: dict[str, float], direction: str, targets: tuple[str, ...]) -> float:
+        return self._least(parts, self.routes.find(direction, targets))
+
+    def _least(self, parts: dict[str, float], route: Route) -> float:
         resources = ((self.routes.resources[k].name, share) for k, share in route.shares)
-        known = (member.fallback[name] / share for name, share in resources if name in member.fallback)
+        known = (parts[name] / share for name, share in resources if name in parts)
         return min(known, default=wire.MOST_NUMBER)
 
     def _set_clock(self, t: float) -> None:

@@ -35,6 +35,7 @@ from penstock.model.problems import reject
 from penstock.model.record import Bytes, BytesPerSecond, Count, Name, Record, Seconds, Share
 from penstock.model.units import Refusal, number, shown, whole
 from penstock.wire.messages import AUTH_KINDS
+from penstock.wire.site import FIRST_CONTACT, beside
 from penstock.wire.tokens import read_key
 
 LARGEST = 1_000_000  # bytes of a configuration
@@ -96,6 +97,7 @@ Port = Annotated[int, BeforeValidator(partial(whole, accepted="a port is a numbe
 Direction = Annotated[str, BeforeValidator(partial(_one_of, known=("read", "write")))]
 Durability = Annotated[str, BeforeValidator(partial(_one_of, known=("write", "sync")))]
 Reserve = Annotated[str, BeforeValidator(partial(_one_of, known=("bounded", "strict")))]
+FirstContact = Annotated[str, BeforeValidator(partial(_one_of, known=FIRST_CONTACT))]
 Level = Annotated[str, BeforeValidator(partial(_one_of, known=LEVELS))]
 AuthKind = Annotated[str, BeforeValidator(partial(_one_of, known=AUTH_KINDS))]
 
@@ -187,6 +189,8 @@ class ServerConfig(Record):
     members_per_job: Count = 64
     jobs_per_user: Count = 20_000
     reserve: Reserve = "bounded"
+    first_contact: FirstContact = "paced"
+    site_file: File | None = None
     socket: SocketConfig = SocketConfig()
     tcp: TcpConfig | None = None
     auth: tuple[AuthKind, ...] = ("peer",)
@@ -249,6 +253,10 @@ class ServerConfig(Record):
     def socket_path(self) -> Path:
         """Where clients of this host connect: as told, or where they look by themselves."""
         return Path(self.socket.path) if self.socket.path else default_folder("XDG_RUNTIME_DIR", "/run/penstock")
+
+    def site_path(self) -> Path:
+        """Where jobs find how fast to go before they have met the controller: as told, or beside the socket."""
+        return Path(self.site_file or beside(str(self.socket_path())))
 
     def journal_folder(self) -> Path:
         """Where the journal is: as told, or the usual place of such data."""

@@ -33,6 +33,7 @@ from penstock.live.server.metrics import Metrics
 from penstock.live.server.munge import Munge
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
+from penstock.live.server.site_file import SiteFile
 from penstock.live.server.tls_listener import Porch
 from penstock.live.server.turn import Clock, Shell
 from penstock.live.server.unpaced import Mark, places
@@ -121,6 +122,7 @@ class _Controller:
         self._shell = Shell(
             core, pen, self._house(epoch), self._quotas(), self._log, self._loop, clock,
             self._munge, config.journal.durability == "sync", self._warnings(), mark,
+            SiteFile(config.site_path(), config.first_contact),
         )  # fmt: skip
         self._shell.on_end = self._ended
         self._shell.begin()
@@ -206,6 +208,8 @@ class _Controller:
         warnings = []
         if self._config.tcp and self._config.tcp.plain:
             warnings.append("TCP is not encrypted: whoever is on the network can read along and take over")
+        if self._config.first_contact == "open":
+            warnings.append("first contact is open: jobs that have not met this controller go unpaced")
         return warnings
 
 

@@ -44,6 +44,7 @@ from penstock.live.server.log import LogWriter
 from penstock.live.server.munge import Munge
 from penstock.live.server.protocol import Connection
 from penstock.live.server.quotas import Allowance, Doorman, Quotas
+from penstock.live.server.site_file import SiteFile
 from penstock.live.server.unpaced import Mark
 from penstock.wire.messages import (
     FREE,
@@ -93,6 +94,7 @@ class Shell:
         sync: bool = False,
         warnings: Sequence[str] = (),
         mark: Mark | None = None,
+        site: SiteFile | None = None,
     ) -> None:
         self.core, self.pen, self.house, self.quotas, self.log, self.loop = core, pen, house, quotas, log, loop
         self.clock = clock or Clock()
@@ -108,6 +110,8 @@ class Shell:
         self._wake: asyncio.TimerHandle | None = None
         self._unsynced: deque[tuple[int, list[Output]]] = deque()
         self._mark = mark or Mark()
+        self._site = site or SiteFile(None, "paced")
+        self._capacity: list[float] = []
         self._said_by: int | None = None  # the record up to which the journal says what the mark does
         self._trouble_since: float | None = None
         self._gave_up = self._silent = False
@@ -240,6 +244,8 @@ class Shell:
         self.counters.turned(len(inputs), clocks.perf_counter() - began)
         if self._mark.there and self.pen.problem is None:
             self._written_after_all()
+        if self._capacity != self.core.state.capacity:
+            self._keep_site()
         if self.core.state.failures > self._failures:
             self._policy_failed(now)
         if self.pen.snapshot_due(now):
@@ -248,6 +254,13 @@ class Shell:
             self._ended = True
             self.log.error("fenced", epoch=self.house.epoch)
             self.on_end(FENCED)
+
+    def _keep_site(self) -> None:
+        """Let jobs know that have not met us what a node may use."""
+        self._capacity = list(self.core.state.capacity)
+        self._site.keep(self.core.state)
+        if self._site.problem:
+            self.log.error("site file", problem=self._site.problem)
 
     def _policy_failed(self, now: float) -> None:
         """Say so, but not at every decision."""
@@ -401,9 +414,13 @@ class Shell:
             "connections": self.doorman.connections,
             "unauthenticated": self.doorman.unauthenticated,
             "journal": {"seq": self.pen.seq, "synced": self.pen.synced, "problem": self.pen.problem},
-            "warnings": [*self._warnings, *([f"journal: {self.pen.problem}"] if self.pen.problem else [])],
+            "warnings": [*self._warnings, *self._troubles()],
             **self.counters.figures(),
         }
+
+    def _troubles(self) -> list[str]:
+        problems = {"journal": self.pen.problem, "site file": self._site.problem}
+        return [f"{name}: {problem}" for name, problem in problems.items() if problem]
 
     def all_figures(self) -> dict[str, Any]:
         """How the shell and the core are, in numbers."""
