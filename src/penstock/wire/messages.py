@@ -191,6 +191,7 @@ class Hook(Message, tag=13, frozen=True):
     uid: int = -1
     nodes: int = 1
     seconds_left: float | None = None
+    account: str = ""
 
 
 class Challenge(Message, tag=64, frozen=True):

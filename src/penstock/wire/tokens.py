@@ -32,14 +32,18 @@ class InvalidKey(PenstockError):
     """A key of the site that is none, or no secret."""
 
 
-class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who somebody claims to be: a job, its user, its nodes, until when (seconds since 1970), by which key."""
+class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Who somebody claims to be: a job, its user, its nodes, until when (seconds since 1970), by which key.
+
+    What was added later is left out where it says nothing, so that earlier controllers take such tokens.
+    """
 
     job: str
     uid: int
     nodes: int
     exp: float
     kid: str
+    account: str = ""
 
 
 class Token(msgspec.Struct, frozen=True):

@@ -134,9 +134,12 @@ class Talk:
 
     def join(self, job: str = "a", **given: Any) -> Peer:
         """A new member, registered."""
-        who: dict[str, Any] = {name: given.pop(name) for name in ("uid", "role", "nodes_proved") if name in given}
+        known = ("uid", "role", "nodes_proved", "account", "trusted")
+        who: dict[str, Any] = {name: given.pop(name) for name in known if name in given}
         if "nodes_proved" in who:
             who["nodes"] = who.pop("nodes_proved")
+        elif "nodes" in given or "labels" in given:
+            who.setdefault("trusted", True)  # whose word on its nodes counts
         peer = Peer(self, self.connect(**who), job)
         peer.say(wire.Register(peer.ask(), job, **{"member": 0, **given}))
         return peer

@@ -11,8 +11,8 @@ import pytest
 from live.core.talk import CAPACITY, EPOCH, Talk
 from penstock.errors import PolicyError
 from penstock.live.core import Core, Decider, Resource, decide, records
-from penstock.live.core.dispatch import water_filled
 from penstock.live.core.events import Frame
+from penstock.live.core.filling import water_filled
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import sharing
 from penstock.wire import messages as wire

@@ -144,6 +144,8 @@ def test_every_post_is_answered_even_by_nothing():
 def test_an_idle_member_whose_link_is_gone_is_lost_after_a_while():
     talk = Talk()
     peer = talk.join()
+    peer.post(1.0)
+    peer.complete(1.0)
     peer.cut()
     talk.sleep(W - 0.01)
     assert peer.stage is Stage.IDLE and talk.state.charges.used == [0.0]

@@ -228,6 +228,8 @@ def test_liars_who_vanish_leave_half_to_the_others():
     talk = Talk(machine_nodes=10)
     for number in range(4):
         liar = talk.join(f"liar {number}", nodes=10)
+        liar.post(1.0)
+        liar.complete(1.0)
         liar.cut()
     talk.sleep(talk.settings.waiting + 0.01)
     assert [member.stage for member in talk.state.members()] == [Stage.LOST] * 4
@@ -243,6 +245,8 @@ def test_the_successor_of_a_lost_process_has_its_nodes():
     session = talk.connect(role="hook", uid=0)
     talk.say(session, wire.Hook(1, "job_start", "a", uid=1000, nodes=4))
     first = talk.join("a", member=0, nodes=4)
+    first.post(1.0)
+    first.complete(1.0)
     first.cut()
     talk.sleep(talk.settings.waiting + 0.01)
     second = talk.join("a", member=1, nodes=4)

@@ -102,7 +102,7 @@ class Controller:
             return
         self.sessions[link.session] = link
         client.heard_at = self.world.now
-        identity = Identity("peer", 1000, job=client.settings.job)
+        identity = self._token(client.settings.job)
         settings = self.world.plan.settings
         self.turn([Connected(link.session, identity, client.member.epoch_seen)])
         if self.up:
@@ -124,6 +124,11 @@ class Controller:
         """Proof that a process on this host is dead."""
         if self.up:
             self._take(ProcessDead(app, member))
+
+    def _token(self, job: str) -> Identity:
+        """What the house knows of a job: its nodes, and the account that pays for it."""
+        nodes = sum(each.nodes for each in self.world.plan.clients if each.job == job)
+        return Identity("hmac", 1000, job=job, nodes=nodes, account="ab"[int(job[3:]) % 2])
 
     def order(self, role: str, message: wire.Admin | wire.Hook) -> None:
         """An operator, or the batch system, says something."""

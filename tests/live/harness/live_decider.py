@@ -75,7 +75,9 @@ class LiveDecider(Decider):
         )
         member = Member(settings)
         member.step(0.0, client_events.LinkUp(wire.Welcome(i + 1, 1, AGES, AGES / 2, 0.0)))
-        self.inputs.append(Connected(i + 1, Identity("peer", 1000, job=self.program.names[i])))
+        self.inputs.append(
+            Connected(i + 1, Identity("peer", 1000, job=self.program.names[i], nodes=int(self.program.nodes[i])))
+        )
         return member
 
     def _register(self, i: int, release: float = 0.0) -> None:

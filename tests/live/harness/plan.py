@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.client import member as client_side
 from penstock.live.core import ControllerSettings, Resource
+from penstock.live.core.shares import Share
 from penstock.policies.sharing import Sharing
 
 from .crash import KILL, POWER, WIPE
@@ -99,10 +100,19 @@ def draw_plan(seed: int, policies: Sequence[Sharing], seconds: float = 90.0) -> 
         weather = replace(weather, delay=0.05, slow=slow, slowest=lease, loss=weather.loss / 5)
         troubles = replace(troubles, crash=0.03, crash_at_expiry=0.5, kinds=(KILL, KILL, POWER), partition=20.0)
     troubles = _with_orders(seed, troubles)
+    settings = _with_shares(seed, settings)
     return Plan(
         seed, settings, policy, weather, troubles, _draw_clients(chance, settings), drift, seconds, routes,
         busy=chance.choice((0.3, 0.8)), volume=chance.choice((100.0, 600.0)),
     )  # fmt: skip
+
+
+def _with_shares(seed: int, settings: ControllerSettings) -> ControllerSettings:
+    """In some runs accounts have shares; drawn apart, so that the others are what they would be without them."""
+    chance = random.Random(f"{seed} shares")
+    if chance.random() < 0.7:
+        return settings
+    return replace(settings, shares=(Share("a", None, chance.choice((1.0, 3.0))),))
 
 
 def _with_orders(seed: int, troubles: Troubles) -> Troubles:

@@ -18,6 +18,7 @@ from penstock.wire.tokens import Claims, make_token, read_key
 Job = Annotated[str, typer.Option("--job", metavar="NAME", help="The job that it speaks for.")]
 Uid = Annotated[int, typer.Option("--uid", metavar="N", help="The job's user.")]
 Nodes = Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes the job has.")]
+Account = Annotated[str, typer.Option("--account", metavar="NAME", help="The account that the job belongs to.")]
 Key = Annotated[
     str, typer.Option("--key", metavar="NAME=FILE", help="The site's key, as `keys` in the controller's configuration.")
 ]
@@ -29,7 +30,14 @@ Into = Annotated[
 
 
 def token(
-    job: Job, uid: Uid, key: Key, nodes: Nodes = 1, valid: Valid = "1 d", output: Into = None, json: Json = False
+    job: Job,
+    uid: Uid,
+    key: Key,
+    nodes: Nodes = 1,
+    account: Account = "",
+    valid: Valid = "1 d",
+    output: Into = None,
+    json: Json = False,
 ) -> None:
     """Make the token of a job, for a prolog to hand to it (PENSTOCK_TOKEN names its file)."""
     kid, equals, file = key.partition("=")
@@ -41,13 +49,17 @@ def token(
         raise InvalidOption(f"--valid {refusal}") from None
     if seconds <= 0.0:
         raise InvalidOption(f"--valid is {valid!r}; a time above 0 is accepted")
-    claims = Claims(job, uid, nodes, time.time() + seconds, kid)
+    claims = Claims(job, uid, nodes, time.time() + seconds, kid, account)
     text = make_token(read_key(Path(file)), claims).text()
     if output is not None:
         _write(output, text, uid)
     if json:
         where = {"token": text.strip()} if output is None else {"file": str(output)}
-        print(as_json({"job": job, "uid": uid, "nodes": nodes, "expires": claims.exp, "key": kid, **where}))
+        print(
+            as_json(
+                {"job": job, "uid": uid, "nodes": nodes, "account": account, "expires": claims.exp, "key": kid, **where}
+            )
+        )
     elif output is None:
         print(text, end="")
     else:

@@ -311,6 +311,8 @@ class Core:
             self.dead(whom, "evicted")
         elif whom.stage is Stage.LOST or whom.free is not None:
             self.dead(whom, "forgotten")
+        elif whom.closed_without_moving:
+            self.dead(whom, "closed without moving anything")
         elif whom.reclaim > self.state.now:
             self._lapsed(whom)
         else:

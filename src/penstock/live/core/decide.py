@@ -19,6 +19,7 @@ from penstock.errors import PolicyError
 from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.live.core import records
 from penstock.live.core.settings import ControllerSettings
+from penstock.live.core.shares import Owner
 from penstock.live.core.state import ControllerState
 from penstock.policies.sharing.asking import ask, at, improper, raised
 from penstock.policies.sharing.fair_share import fair_share
@@ -130,7 +131,7 @@ class Decider:
             wanted = state.rows.limit[: state.rows.count].copy()
             wanted[state.rows.share[0, : state.rows.count] > 0.0] = 0.0
             for each in shown:
-                wanted[each.rows] = self._answer(policy, state, each.name, each.view, changes)
+                wanted[each.rows] = self._shared_out(policy, state, each, each.view, each.rows, wanted, changes)
         else:
             wanted = self._least(policy, state, shown, changes)
         return PolicyAnswer(floors, shown, wanted, changes)
@@ -151,7 +152,7 @@ class Decider:
                 break
             given = np.where(share > 0.0, 0.0, inf)
             for each in shown:
-                rates = self._rates(policy, state, each, room[each.place], most, [] if turn else changes)
+                rates = self._rates(policy, state, each, room[each.place], most, wanted, [] if turn else changes)
                 given[each.place, each.rows] = rates / share[each.place, each.rows]
             more = np.minimum(given.min(axis=0), most)
             wanted += more
@@ -159,8 +160,9 @@ class Decider:
         return wanted
 
     def _rates(
-        self, policy: Sharing, state: ControllerState, shown: Shown, room: float, most: Floats, changes: list[Change]
-    ) -> Floats:
+        self, policy: Sharing, state: ControllerState, shown: Shown, room: float, most: Floats, had: Floats,
+        changes: list[Change],
+    ) -> Floats:  # fmt: skip
         """What the policy gives of `room` on one resource to rows that can use `most`."""
         share = state.rows.share[shown.place, shown.rows]
         limit = np.minimum(shown.view.limit, share * most[shown.rows])
@@ -168,7 +170,24 @@ class Decider:
         # Only those that can use something are shown: a policy may divide by what one can use.
         if (asking := np.flatnonzero(limit)).size:
             view = _picked(shown.view._replace(capacity=room, limit=limit), asking)
-            rates[asking] = self._answer(policy, state, shown.name, view, changes)
+            rates[asking] = self._shared_out(policy, state, shown, view, shown.rows[asking], had, changes)
+        return rates
+
+    def _shared_out(
+        self, policy: Sharing, state: ControllerState, shown: Shown, view: View, rows: Ints, had: Floats,
+        changes: list[Change],
+    ) -> Floats:  # fmt: skip
+        """What the policy gives to these rows, asked for each user by itself if users have shares; `had`: so far."""
+        if state.tree is None:
+            return self._answer(policy, state, shown.name, view, changes)
+        owners = [state.rows.rows[row].app.owner for row in rows]
+        parts = state.tree.divide(view.capacity, _totals(owners, view.limit), _had(state, shown, had))
+        rates = np.zeros(rows.size)
+        for owner, part in parts.items():
+            own = np.array([i for i, each in enumerate(owners) if each == owner])
+            if part > 0.0:
+                inside = view._replace(capacity=part, limit=np.minimum(view.limit, part))
+                rates[own] = self._answer(policy, state, shown.name, _picked(inside, own), changes)
         return rates
 
     def _answer(self, policy: Sharing, state: ControllerState, name: str, view: View, changes: list[Change]) -> Floats:
@@ -188,6 +207,20 @@ class Decider:
             moved = np.flatnonzero((memory != before) & ~(np.isnan(memory) & np.isnan(before)))
             changes += [(name, int(index), float(memory[index])) for index in moved]
         return rates
+
+
+def _totals(owners: list[Owner], amounts: Floats) -> dict[Owner, float]:
+    """The sum of each owner."""
+    totals: dict[Owner, float] = {}
+    for owner, amount in zip(owners, amounts, strict=True):
+        totals[owner] = totals.get(owner, 0.0) + float(amount)
+    return totals
+
+
+def _had(state: ControllerState, shown: Shown, rates: Floats) -> dict[Owner, float]:
+    """What every owner has on a resource already."""
+    owners = [state.rows.rows[row].app.owner for row in shown.rows]
+    return _totals(owners, state.rows.share[shown.place, shown.rows] * rates[shown.rows])
 
 
 def _usable(limit: Floats, room: Floats, share: Floats) -> Floats:

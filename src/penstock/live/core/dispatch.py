@@ -7,13 +7,14 @@ out, too. The rate of an application is split among its members by what each has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import inf, isnan
 
 import numpy as np
 
 from penstock.live.core import records
 from penstock.live.core.charges import SLACK
+from penstock.live.core.filling import water_filled
 from penstock.live.core.members import Member, RouteRow
 from penstock.live.core.state import ControllerState
 
@@ -139,24 +140,3 @@ def _left(member: Member, now: float) -> float:
 def _turn(member: Member) -> tuple[bool, float, int, int]:
     """Those that have nothing first, then by posting."""
     return member.rate > 0.0, member.app.posted, member.app.place, member.number
-
-
-def water_filled(rate: float, weights: Iterable[float], caps: Iterable[float]) -> list[float]:
-    """Parts of `rate` in proportion to weights, none above its cap, what one cannot use going to the others.
-
-    >>> water_filled(10.0, [1.0, 1.0, 2.0], [100.0, 1.0, 100.0])
-    [3.0, 1.0, 6.0]
-    """
-    pairs = list(zip(weights, caps, strict=True))
-    parts = [0.0] * len(pairs)
-    hungry = list(range(len(pairs)))
-    left = rate
-    while hungry and left > 0.0 and (total := sum(pairs[i][0] for i in hungry)) > 0.0:
-        for i in hungry:
-            parts[i] = min(pairs[i][1], left * pairs[i][0] / total)
-        full = [i for i in hungry if parts[i] == pairs[i][1]]
-        if not full:
-            break
-        left -= sum(parts[i] for i in full)
-        hungry = [i for i in hungry if parts[i] < pairs[i][1]]
-    return parts

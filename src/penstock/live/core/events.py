@@ -17,6 +17,7 @@ class Identity:
     job: str | None = None  # the only one it may speak for; None: any job of this uid
     pid: int | None = None  # on this host
     nodes: int | None = None  # the most that the job has, if the proof says so
+    account: str = ""  # that pays for the job, if the proof says so
     trusted: bool = False  # of the house: its word on other controllers is enough to end this one
 
 

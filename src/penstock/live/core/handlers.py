@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.live.core.core import Core
 
 _MOST_MEMBER = 2**32 - 1
+_PROVED = ("user", "account", "qos")  # labels that a job cannot give itself
 # How far a job's own measure of its work may be from ours, in seconds and relative to the time that has passed.
 _AGREES, _AGREES_LONG = 1e-3, 1e-8
 
@@ -47,7 +48,7 @@ def _register(core: Core, session: Session, message: wire.Register) -> None:
     checks.number(message.nodes, "nodes", least=1)
     release = checks.amount(message.release, "release")
     progress = checks.amount(message.progress, "progress")
-    labels = checks.labels(message.labels)
+    labels = _believed(session, checks.labels(message.labels))
     cap = checks.cap(message.cap)
     if session.member is not None and (session.member.stage is not Stage.IDLE or _key(session.member.app) != key):
         raise Refused("busy", f"this connection already speaks for a member of {session.member.app.job!r}")
@@ -81,14 +82,26 @@ def _join(
     share = _nodes(core, session, key[0], nodes, members, number)
     fallback = state.parts(share)
     record = records.Registered(
-        app.number if app else state.next_app, *key, number, share, cap, release, progress, labels or {}, fallback
-    )
+        app.number if app else state.next_app, *key, number, share, cap, release, progress, labels or {}, fallback,
+        _account(core, session, key[0]),
+    )  # fmt: skip
     core.record(record)
     member = state.apps[record.app].members[number]
     member.hb = -1
     _heard(core, member, member.hb)
     _bind(core, session, member)
     return member
+
+
+def _believed(session: Session, labels: dict[str, str]) -> dict[str, str]:
+    """The labels that anybody may say of itself: those that shares and operators go by are not among them."""
+    return labels if session.identity.trusted else {name: labels[name] for name in labels if name not in _PROVED}
+
+
+def _account(core: Core, session: Session, job: str) -> str:
+    """The account of a job, by whoever knows it."""
+    hook = core.state.jobs.get(job)
+    return session.identity.account or (hook.account if hook else "")
 
 
 def _number(members: dict[int, Member], asked: int) -> int:
@@ -100,12 +113,16 @@ def _number(members: dict[int, Member], asked: int) -> int:
 
 
 def _nodes(core: Core, session: Session, job: str, asked: int, members: dict[int, Member], number: int) -> float:
-    """For how many nodes a member speaks: no more than the job has left, as far as we know, but something."""
+    """For how many nodes a member speaks: no more than the job has left, as far as we know, but something.
+
+    What a job says of its own nodes is not believed: without the word of the batch system or a token it has one.
+    """
     nodes = float(min(asked, core.settings.machine_nodes))
     hook, proved = core.state.jobs.get(job), session.identity.nodes
     known = min(hook.nodes if hook else inf, proved if proved is not None else inf)
-    if known == inf:
+    if known == inf and session.identity.trusted:
         return nodes
+    known = 1.0 if known == inf else known
     # One that is lost may be dead, and its successor needs its nodes; if it is not, both are charged.
     others = (member for each, member in members.items() if each != number and member.stage is not Stage.LOST)
     left = known - sum(member.nodes for member in others)
@@ -423,8 +440,9 @@ def _hook(core: Core, session: Session, message: wire.Hook) -> None:
         number = 0 if app else state.next_app
     elif message.kind == "job_end" and app is not None:
         _job_ended(core, app, message.node)
+    account = checks.name(message.account, "account") if message.account else ""
     what = (message.kind, message.job, message.node, message.uid, message.nodes, left)
-    core.record(records.Hooked(*what, number if app is None or app.number in state.apps else 0))
+    core.record(records.Hooked(*what, number if app is None or app.number in state.apps else 0, account))
     if message.kind == "job_start" and app is None:
         core.watch(state.apps[number])
     core.send(session.number, wire.Answer(message.req, {"ok": True}))

@@ -21,6 +21,7 @@ class BatchJob:
     uid: int
     nodes: int
     ends: float  # when its time is over; infinity if it did not say
+    account: str = ""
 
 
 class Stage(StrEnum):
@@ -90,6 +91,11 @@ class Member:
         return self.app.number, self.number
 
     @property
+    def closed_without_moving(self) -> bool:
+        """Whether it hung up before its first operation: nothing was ever granted to it."""
+        return self.stage is Stage.IDLE and self.session is None and self.last_op < 0
+
+    @property
     def unpaced(self) -> bool:
         """Whether the newest word to it was to go unpaced."""
         return self.free is not None and self.free[1] == self.rev
@@ -119,6 +125,7 @@ class App:
     moved: float = 0.0
     empty_since: float = inf
     evicted: bool = False
+    account: str = ""  # by the word of the batch system or a token
 
     @property
     def active(self) -> bool:
@@ -129,6 +136,11 @@ class App:
     def nodes(self) -> float:
         """Of all its members."""
         return sum(member.nodes for member in self.members.values())
+
+    @property
+    def owner(self) -> tuple[str, int]:
+        """Whose bandwidth it uses."""
+        return self.account, self.uid
 
     @property
     def omega(self) -> float:

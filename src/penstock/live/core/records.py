@@ -43,6 +43,7 @@ class Registered(StateChange, tag=2, frozen=True):
     progress: float
     labels: dict[str, str]
     fallback: dict[str, float]
+    account: str = ""
 
 
 class Posted(StateChange, tag=3, frozen=True):
@@ -150,6 +151,7 @@ class Hooked(StateChange, tag=12, frozen=True):
     nodes: int
     seconds_left: float | None
     app: int
+    account: str = ""
 
 
 class Commanded(StateChange, tag=13, frozen=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.errors import InvalidOption
+from penstock.live.core.shares import Share
 from penstock.wire.messages import PING
 
 DIRECTIONS = ("read", "write")
@@ -51,6 +52,7 @@ class ControllerSettings:
     window_end: float | None = None  # for policies that look at the end of a window, in seconds since the beginning
     members_per_job: int = 64
     jobs_per_user: int = 20_000  # that are remembered; nobody may fill the memory with jobs
+    shares: tuple[Share, ...] | None = None  # of accounts and users; None: all jobs are equal, whosoever they are
 
     def __post_init__(self) -> None:
         for problem in _problems(self):
@@ -102,6 +104,9 @@ def _number_problems(settings: ControllerSettings) -> Iterator[str]:
         yield f"reserve is {settings.reserve!r}; accepted are {' and '.join(RESERVES)}"
     if settings.floor is not None and not 0.0 < settings.floor < math.inf:
         yield f"floor is {settings.floor:g}; a rate in bytes/s > 0 is accepted"
+    for share in settings.shares or ():
+        if not 0.0 < share.weight < math.inf:
+            yield f"the share of {share.account or share.uid!r} is {share.weight:g}; a number > 0 is accepted"
     for name in ("machine_nodes", "members_per_job", "jobs_per_user"):
         if getattr(settings, name) < 1:
             yield f"{name} is {getattr(settings, name)}; a whole number ≥ 1 is accepted"

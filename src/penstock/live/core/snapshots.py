@@ -23,7 +23,8 @@ from penstock.live.core.resources import Route
 if TYPE_CHECKING:
     from penstock.live.core.state import ControllerState
 
-VERSION = 2
+VERSION = 3
+READ = (2, 3)  # those before had fewer fields, at the end of what they had
 _PLAIN = (
     "sharing",
     "configured_sharing",
@@ -78,7 +79,7 @@ def packed(state: ControllerState) -> bytes:
         "state": {name: getattr(state, name) for name in _PLAIN},
         "exempt": sorted(state.exempt),
         "capacity": dict(zip(names, state.capacity, strict=True)),
-        "jobs": {name: [job.uid, job.nodes, job.ends] for name, job in state.jobs.items()},
+        "jobs": {name: [job.uid, job.nodes, job.ends, job.account] for name, job in state.jobs.items()},
         "apps": _columns(apps, _OF_APP),
         "members": _pack_members(apps),
         "rows": _pack_rows(state),
@@ -94,12 +95,12 @@ def unpacked(data: bytes, state: ControllerState) -> ControllerState:
         version = document["version"]
     except (msgspec.DecodeError, TypeError, KeyError) as error:
         raise BadSnapshot(f"this is no snapshot of a controller: {error}") from None
-    if version != VERSION:
-        raise BadSnapshot(f"the snapshot has version {version}; this penstock reads version {VERSION}")
+    if version not in READ:
+        raise BadSnapshot(f"the snapshot has version {version}; this penstock reads {READ[0]} to {VERSION}")
     try:
         _fill(state, document)
     except (LookupError, TypeError, ValueError) as error:
-        raise BadSnapshot(f"the snapshot is not in the form of version {VERSION} ({error})") from None
+        raise BadSnapshot(f"the snapshot is not in the form of version {version} ({error})") from None
     return state
 
 
@@ -146,7 +147,7 @@ def _pack_members(apps: Sequence[App]) -> tuple[list[int], Columns, list[bool], 
 
 def _unpack_apps(state: ControllerState, columns: Columns) -> None:
     for values in zip(*columns, strict=True):
-        app = App(**dict(zip(_OF_APP, values, strict=True)))
+        app = App(**dict(zip(_OF_APP, values, strict=False)))
         state.add(app)
 
 

@@ -18,6 +18,7 @@ from penstock.live.core.policy_memory import Memory
 from penstock.live.core.resources import Route, Routes
 from penstock.live.core.rows import ActiveRows
 from penstock.live.core.settings import DIRECTIONS, ControllerSettings
+from penstock.live.core.shares import Tree
 from penstock.wire import messages as wire
 
 RUN, MONITOR, PAUSED, GRACE, FENCED = "run", "monitor", "paused", "grace", "fenced"
@@ -55,6 +56,7 @@ class ControllerState:
         self.rows = ActiveRows(len(self.capacity))
         self.memory = Memory()
         self.losses = Losses()
+        self.tree = None if settings.shares is None else Tree(settings.shares)
         self.charges = Charges(self.routes, settings.reserve == "strict", settings.machine_nodes)
 
     def apply(self, t: float, record: wire.Message) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import grp
 import os
+import pwd
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -25,6 +26,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from penstock.errors import InvalidScenario
 from penstock.files import reading
 from penstock.live.core import ControllerSettings, Resource
+from penstock.live.core import shares as tree
 from penstock.live.journal import Retention
 from penstock.live.server.errors import InvalidConfig
 from penstock.live.server.log import LEVELS
@@ -163,6 +165,44 @@ class QuotasConfig(Record):
     frames_burst: Share = Quotas.frames_burst
 
 
+class UserShareConfig(Record):
+    """What one user gets among those of the same account."""
+
+    share: Share = 1.0
+    limit: BytesPerSecond | None = None
+
+
+class AccountShareConfig(UserShareConfig):
+    """What one account gets among all, and its users that differ from the others."""
+
+    users: dict[str, UserShareConfig] = Field(default={})
+
+
+class SharesConfig(Record):
+    """A tree of accounts and users; whoever is not named has a share of 1. `users`: of jobs without an account."""
+
+    accounts: dict[str, AccountShareConfig] = Field(default={})
+    users: dict[str, UserShareConfig] = Field(default={})
+
+    def settings(self) -> tuple[tree.Share, ...]:
+        """What the core is told of it."""
+        accounts = {"": AccountShareConfig(users=self.users), **self.accounts}
+        found = [tree.Share(name, None, each.share, each.limit) for name, each in accounts.items()]
+        for name, each in accounts.items():
+            found += [tree.Share(name, uid_of(user), its.share, its.limit) for user, its in each.users.items()]
+        return tuple(found)
+
+
+def uid_of(user: str) -> int:
+    """The number of a user, by name or as it is."""
+    if user.isascii() and user.isdigit():
+        return int(user)
+    try:
+        return pwd.getpwnam(user).pw_uid
+    except KeyError:
+        raise InvalidConfig(f"shares: no user named {user!r} on this host; give the user id") from None
+
+
 class LogConfig(Record):
     """Where the log goes; standard error without a file."""
 
@@ -189,6 +229,7 @@ class ServerConfig(Record):
     members_per_job: Count = 64
     jobs_per_user: Count = 20_000
     reserve: Reserve = "bounded"
+    shares: SharesConfig | None = None
     first_contact: FirstContact = "paced"
     site_file: File | None = None
     socket: SocketConfig = SocketConfig()
@@ -248,7 +289,9 @@ class ServerConfig(Record):
             "jobs_per_user",
             "reserve",
         )
-        return ControllerSettings(resources=resources, **nodes, **{name: getattr(self, name) for name in names})
+        shares = None if self.shares is None else self.shares.settings()
+        plain = {name: getattr(self, name) for name in names}
+        return ControllerSettings(resources=resources, **nodes, **plain, shares=shares)
 
     def socket_path(self) -> Path:
         """Where clients of this host connect: as told, or where they look by themselves."""

@@ -188,7 +188,7 @@ class ServerHandshake:
 
     def _claimed(self, hello: Hello) -> tokens.Claims | Refuse:
         claims = tokens.read_claims(hello.claims)
-        if claims is None or not _is_name(claims.job.encode()) or claims.uid < 0 or claims.nodes < 1:
+        if claims is None or not _is_name(claims.job.encode()) or not _is_sound(claims):
             return _refuse("auth", "the claims of the token cannot be read")
         if claims.kid not in self._house.keys:
             return _refuse("auth", "the token was made with a key that this controller does not know", claims.kid)
@@ -204,7 +204,8 @@ class ServerHandshake:
         if not tokens.is_proof(given, secret, b"client", hello.nonce, self._nonce):
             return _refuse("auth", "the proof does not fit the claims")
         ours = tokens.proof(secret, b"server", hello.nonce, self._nonce)
-        return self._admit(Identity("hmac", claims.uid, "client", claims.job, None, claims.nodes), ours)
+        known = Identity("hmac", claims.uid, "client", claims.job, None, claims.nodes, claims.account)
+        return self._admit(known, ours)
 
     def _admit(self, identity: Identity | Refuse, proof: bytes = b"") -> Admit | Refuse:
         assert self._hello is not None
@@ -212,6 +213,12 @@ class ServerHandshake:
             return identity
         trusted = identity.role != "client" or identity.uid in (0, self._house.own_uid)
         return Admit(replace(identity, trusted=trusted), self._hello.epoch_seen, proof, self._hello.agent[:MOST_TEXT])
+
+
+def _is_sound(claims: tokens.Claims) -> bool:
+    """Whether claims say what a token can say."""
+    account = not claims.account or _is_name(claims.account.encode())
+    return claims.uid >= 0 and claims.nodes >= 1 and account
 
 
 def _is_name(raw: bytes) -> bool:
