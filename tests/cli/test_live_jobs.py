@@ -234,9 +234,13 @@ def test_processes_of_a_run_share_the_rate(controller):
     assert not list(Path("/dev/shm").glob("penstock.*.shared.*"))
 
 
-def test_a_run_that_counts_nothing_moved_its_volume(controller):
-    assert run(controller, "blind", "run", "--volume", "2MB", "true")[0] == 0
-    assert until(lambda: (found := controller.known("blind")) and not found["active"] and found)["moved"] == 2e6
+def test_a_run_that_pays_for_nothing_moved_what_the_kernel_counted(controller):
+    """Not the volume that it announced: the journal holds measured bytes."""
+    copy = ("dd", "if=/dev/zero", "of=/dev/null", "bs=100000", "count=10", "status=none")
+    assert run(controller, "blind", "run", "--volume", "2MB", *copy)[0] == 0
+    assert until(lambda: (found := controller.known("blind")) and not found["active"] and found)["moved"] == 1e6
+    assert run(controller, "idle", "run", "--volume", "2MB", "true")[0] == 0
+    assert until(lambda: (found := controller.known("idle")) and not found["active"] and found)["moved"] == 0.0
 
 
 # Pipes.

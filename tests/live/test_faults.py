@@ -82,6 +82,7 @@ def test_there_is_trouble_enough() -> None:
     assert sum(plan.troubles.stirred > 0.0 and plan.troubles.partition < math.inf for plan in plans) >= 50
     assert sum(plan.settings.forget < plan.seconds for plan in plans) >= 50
     assert sum(plan.settings.shares is not None for plan in plans) >= 80
+    assert sum(plan.lazy for plan in plans) >= 80
 
 
 def short_plan(seconds: float) -> Plan:

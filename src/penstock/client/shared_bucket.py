@@ -126,6 +126,12 @@ class SharedBucket:
         with self._lock, _Held(self._fd):
             return self._read()[6]
 
+    def add_moved(self, amount: float) -> None:
+        """So many more were moved than was paid for."""
+        with self._lock, _Held(self._fd):
+            rate, expiry, fallback, depth, promised, served, moved, at = self._read()
+            self._write(rate, expiry, fallback, depth, promised, served, moved + amount, at)
+
     def set_rate(self, rate: float | None, expiry: float = math.inf, fallback: float | None = None) -> None:
         """Pace all processes at `rate` until `expiry`, then at `fallback`; None: unpaced."""
         with self._lock, _Held(self._fd):

@@ -304,6 +304,6 @@ def _known_app(app: Any) -> list[Any]:
 
 
 def _known_member(member: Member) -> list[Any]:
-    names = ("key", "stage", "nodes", "cap", "fallback", "labels", "last_op", "rate", "charge", "lost_at")
+    names = ("key", "stage", "nodes", "cap", "fallback", "labels", "last_op", "rate", "charge", "lost_at", "usable")
     op = member.op and (member.op.number, member.op.volume, member.op.done, member.op.reported, member.op.since)
     return [*(getattr(member, name) for name in names), op, member.free is None]

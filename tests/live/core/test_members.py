@@ -343,7 +343,7 @@ def test_one_that_does_not_hear_us_counts_on_top_of_the_others():
     second.post()
     for n in range(1, 12):
         talk.sleep(1.0)
-        first.beat()
+        first.beat(80.0 * n)
         talk.quiet_but(second)
         second.say(wire.Beat(10 + n, 0, 0, 0.0))
         talk.quiet_but(second)

@@ -35,6 +35,7 @@ class Client:
     def __init__(self, world: World, index: int, settings: client_side.MemberSettings, clock: Clock) -> None:
         self.world, self.index, self.settings, self.clock = world, index, settings, clock
         self.chance = random.Random(f"{world.plan.seed} client {index}")
+        self.moods = random.Random(f"{world.plan.seed} moods {index}")
         self.lives = 0
         self.alive = self.stopped = False
         self.keys: set[tuple[int, int]] = set()  # the members that it is or was to the controller
@@ -114,8 +115,8 @@ class Client:
 
     @property
     def uses(self) -> float:
-        """Bytes/s that it moves: its pacer may allow more than it can do."""
-        return min(self.true_rate, self.most)
+        """Bytes/s that it moves: its pacer may allow more than it can do, or cares to."""
+        return min(self.true_rate, self.most, self.pleases)
 
     def settle(self) -> None:
         """Count what was moved until now; rates do not change in between."""
@@ -143,6 +144,7 @@ class Client:
             world.agenda.at(self.clock.when(self.pacer.expiry), again)
 
     _used = 0.0
+    pleases = math.inf  # bytes/s that it moves at most in this operation, though it could do more
 
     def _rates_changed(self) -> None:
         self.settle()
@@ -174,6 +176,7 @@ class Client:
         self.announced = plan.volume * chance.choice((0.1, 0.5, 1.0, 2.0)) * chance.uniform(0.5, 1.5)
         self.volume = self.announced * chance.choice((1.0, 1.0, 1.0, 0.7, 1.3))
         self.moved = 0.0
+        self.pleases = self.moods.choice((math.inf, 2.0, 10.0)) if plan.lazy else math.inf
         self.step(client_events.Begin(self.announced, *self.route))
 
     def _io_is_over(self) -> None:

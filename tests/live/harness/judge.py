@@ -112,6 +112,7 @@ class Judge:
         self.seen["starts"] += 1
         if died == WIPE:
             self.told.clear()
+            self._rates.clear()  # numbers are given out anew, and clocks begin anew
             for client in self.world.clients:
                 client.keys.clear()
         self.words.started(died)
@@ -466,7 +467,7 @@ class Judge:
             return  # between its members, the parts of an application may wait for the next beat
         if self.longest_wait > 0.9 * plan.settings.max_wait:
             return  # what is kept for those that have waited too long may be more than they need
-        usable = float(state.rows.limit[: state.rows.count].sum())
+        usable = float(state.rows.able.sum())
         left = state.grantable(0) - state.charges.outside()[0]
         given = sum(member.charge for member in members if member.row is not None)
         self.seen["settled"] += 1

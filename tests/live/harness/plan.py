@@ -58,6 +58,7 @@ class Plan:
     routes: tuple[tuple[str, tuple[str, ...]], ...] = (("write", ()),)
     busy: float = 0.6  # how much of its time a client would do I/O, alone
     volume: float = 600.0
+    lazy: bool = False  # some operations use little of what is granted to them
 
 
 def draw_plan(seed: int, policies: Sequence[Sharing], seconds: float = 90.0) -> Plan:
@@ -104,6 +105,7 @@ def draw_plan(seed: int, policies: Sequence[Sharing], seconds: float = 90.0) -> 
     return Plan(
         seed, settings, policy, weather, troubles, _draw_clients(chance, settings), drift, seconds, routes,
         busy=chance.choice((0.3, 0.8)), volume=chance.choice((100.0, 600.0)),
+        lazy=random.Random(f"{seed} lazy").random() < 0.3,
     )  # fmt: skip
 
 

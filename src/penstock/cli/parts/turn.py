@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock.cli.parts.announcement import announced, surroundings, targets_of
 from penstock.cli.parts.child_process import ENDING, Signals, attend, replace_us, start
+from penstock.cli.parts.counted_io import CountedIO
 from penstock.client.config import ClientConfig, for_many
 from penstock.client.events import Begin
 from penstock.client.link import Link
@@ -72,6 +73,7 @@ class Turn:
         self._volume = begin.volume if known else 0.0
         self._announced = begin.volume
         self._bucket = bucket
+        self._counted, self._noted = CountedIO(begin.direction), 0.0  # what nobody paid for
         self._env = {**os.environ, "PENSTOCK_JOB": config.settings.job, "PENSTOCK_BUCKET": str(bucket.path)}
         self._link: Link = Link(for_many(config))
         self._posted = time.monotonic()
@@ -92,21 +94,25 @@ class Turn:
         return attend(start(command, self._env, signals), signals, self._count, COUNT)
 
     def end(self) -> None:
-        """Tell the controller what was moved: what the processes paid for or, if none of them did, the volume."""
+        """Tell the controller what was moved: what the processes paid for, or what the kernel counted."""
         self._count()
         self._ended, self._moved = time.monotonic(), self._bucket.moved
-        self._link.end(self._moved or self._volume)
+        self._link.end(self._moved)
         self._link.leave()
         self._bucket.remove()
 
     def summary(self) -> dict[str, Any]:
-        """What became of it; times in seconds, `moved` is what programs that count told."""
+        """What became of it; times in seconds, `moved` is what programs paid for, or the kernel counted."""
         began = self._ended if self._began is None else self._began
         told = {"waited": began - self._posted, "seconds": self._ended - began, "moved": self._moved}
         return {"job": self._env["PENSTOCK_JOB"], "announced": self._announced, **told}
 
     def _count(self) -> None:
-        """Announce more when the processes move more than was announced."""
+        """Note what programs move that do not pay, and announce more when it is more than was announced."""
+        # Once a program pays, its own count is the better one: the kernel's has pipes and terminals in it.
+        noted = self._counted.moved() or 0.0 if self._bucket.moved <= self._noted else 0.0
+        self._bucket.add_moved(noted - self._noted)
+        self._noted = noted
         more = self._bucket.moved - self._announced
         if more > 0.0:
             more = max(more, self._announced * (0.125 if self._volume else 1.0))

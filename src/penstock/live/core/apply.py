@@ -208,6 +208,7 @@ def _resynced(state: ControllerState, record: records.Resynced) -> None:
 def _hold(state: ControllerState, member: Member, rev: int, rate: float) -> None:
     assert member.op is not None
     member.last_op = max(member.last_op, member.op.number)
+    member.usable = inf
     state.rev = max(state.rev, rev)
     charging.hold(member, (state.epoch, rev), rate)
 
@@ -251,6 +252,7 @@ def _resize(state: ControllerState, row: RouteRow, more: float) -> None:
     rows.limit[i] = limit
     rows.nodes[i] = row.app.nodes
     row.app.phase_limit = max(row.app.phase_limit, limit)
+    _set_usable(state, row)
     _set_rate(state, row)
 
 
@@ -390,6 +392,19 @@ def _granted(state: ControllerState, record: records.Granted) -> None:
     state.charges.put(member)
 
 
+def _measured(state: ControllerState, record: records.Measured) -> None:
+    member = _member(state, record)
+    member.usable = inf if record.usable is None else record.usable
+    if member.row is not None:
+        _set_usable(state, member.row)
+
+
+def _set_usable(state: ControllerState, row: RouteRow) -> None:
+    members = row.members.values()
+    seen = any(member.usable < inf for member in members)
+    state.rows.usable[row.index] = sum(state.able(member) for member in members) if seen else inf
+
+
 def _acked(state: ControllerState, record: records.Acked) -> None:
     member = _member(state, record)
     rev = (record.epoch, record.rev)
@@ -477,4 +492,5 @@ CHANGES: dict[type[wire.Message], Callable[[ControllerState, Any], None]] = {
     records.Evicted: _evicted,
     records.Forgotten: _forgotten,
     records.Adrift: _adrift,
+    records.Measured: _measured,
 }

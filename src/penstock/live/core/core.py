@@ -146,6 +146,7 @@ class Core:
         self.watch(member)
         self.dirty = True
         member.entered = self.state.now
+        member.seen.clear()
         self._unanswered[member] = None
         self.dispatch.unpaced |= member.unpaced
         self.dispatch.joined[member] = None

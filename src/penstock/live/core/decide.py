@@ -127,7 +127,7 @@ class Decider:
         """The rate of every row."""
         shown = self._shown(state, floors)
         changes: list[Change] = []
-        if len(state.capacity) == 1:
+        if len(state.capacity) == 1 and not state.rows.held_back:
             wanted = state.rows.limit[: state.rows.count].copy()
             wanted[state.rows.share[0, : state.rows.count] > 0.0] = 0.0
             for each in shown:
@@ -139,22 +139,25 @@ class Decider:
     def _least(self, policy: Sharing, state: ControllerState, shown: list[Shown], changes: list[Change]) -> Floats:
         """The rate of every row: the least of what its resources give it, and again of what this leaves over there.
 
-        What a policy wants to remember is that of the first round, in which it saw everybody.
+        One that is seen to use little gets no more than it needs; a policy is shown all that it could use, for some
+        take that for a weight. What a policy wants to remember is that of the first round, in which it saw everybody.
         """
         share = state.rows.share[:, : state.rows.count]
-        limit = state.rows.limit[: state.rows.count]
+        limit, able = state.rows.limit[: state.rows.count], state.rows.able
         wanted = np.where((share > 0.0).any(axis=0), 0.0, limit)
         room = np.zeros(len(share))
         room[[each.place for each in shown]] = [each.view.capacity for each in shown]
         for turn in range(_ROUNDS):
             most = _usable(limit - wanted, room, share)
+            more_able = np.where(able - wanted > SAME * able, able - wanted, 0.0)
+            most = np.where(more_able > 0.0, most, 0.0)
             if not most.any():
                 break
             given = np.where(share > 0.0, 0.0, inf)
             for each in shown:
                 rates = self._rates(policy, state, each, room[each.place], most, wanted, [] if turn else changes)
                 given[each.place, each.rows] = rates / share[each.place, each.rows]
-            more = np.minimum(given.min(axis=0), most)
+            more = np.minimum(np.minimum(given.min(axis=0), most), more_able)
             wanted += more
             room = (share * np.where(share > 0.0, given - more, 0.0)).sum(axis=1)
         return wanted

@@ -111,7 +111,7 @@ class Dispatch:
             return {members[0]: rate}
         state = self.state
         left = [_left(member, state.now) for member in members]
-        parts = water_filled(rate, left, [state.limit(member) for member in members])
+        parts = water_filled(rate, left, [state.able(member) for member in members])
         return dict(zip(members, parts, strict=True))
 
     def _fitting(self, member: Member, best: float, room: list[float]) -> float | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.live.core import admin, charges, checks, records
 from penstock.live.core.checks import Refused
+from penstock.live.core.measuring import measure
 from penstock.live.core.members import App, Member, Op, Stage
 from penstock.live.core.sessions import Session, may_speak_for, owner
 from penstock.live.core.state import GRACE
@@ -394,7 +395,17 @@ def _beat(core: Core, session: Session, message: wire.Beat) -> None:
     _acked(core, member, message.epoch, message.rev)
     if done > member.op.reported:
         core.record(records.Progressed(*member.key, done))
+    _measured(core, member, done)
     core.renew(member)
+
+
+def _measured(core: Core, member: Member, done: float) -> None:
+    """Grant less to one that leaves most of its grant over, and all again to one that uses it up."""
+    usable = measure(core.state, member, done)
+    if usable != member.usable:
+        core.record(records.Measured(*member.key, None if usable == inf else usable))
+        member.seen.clear()
+        core.dirty = True
 
 
 def _deaf(core: Core, member: Member, message: wire.Beat) -> bool:

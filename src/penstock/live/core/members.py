@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf, nan
+from typing import NamedTuple
 
 from penstock.kernels.compile import plain
 from penstock.live.core.resources import Key, Route
@@ -54,6 +55,15 @@ class Op:
         return min(self.volume, self.done + rate * (now - self.since))
 
 
+class Seen(NamedTuple):
+    """At a beat: how far an operation was, how far it could have been at least, and the rate that it was told."""
+
+    time: float
+    done: float
+    allowed: float
+    rate: float
+
+
 @dataclass(slots=True, eq=False)
 class Member:
     """One connection that moves bytes for an application.
@@ -77,6 +87,7 @@ class Member:
     free: Rev | None = None  # told to go unpaced by this one, which no lease ends
     charge: float = 0.0
     lost_at: float = inf
+    usable: float = inf  # what it can use by what it was seen to use; infinity: all that it is granted
     row: RouteRow | None = None
     # While connected only.
     session: int | None = None
@@ -84,6 +95,7 @@ class Member:
     reclaim: float = inf
     lapse: tuple[Rev, float] | None = None  # since this one it was told less; when all before it are over
     entered: float = -inf  # when it last came with an operation
+    seen: list[Seen] = field(default_factory=list)  # at its last beats
 
     @property
     def key(self) -> tuple[int, int]:

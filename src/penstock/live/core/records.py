@@ -227,6 +227,14 @@ class Adrift(StateChange, tag=20, frozen=True):
     rev: int
 
 
+class Measured(StateChange, tag=21, frozen=True):
+    """What a member can use, by what it was seen to use of its grants over a few beats; None: all of them."""
+
+    app: int
+    member: int
+    usable: float | None
+
+
 AnyRecord = (
     Started
     | Registered
@@ -248,6 +256,7 @@ AnyRecord = (
     | Evicted
     | Forgotten
     | Adrift
+    | Measured
 )
 
 

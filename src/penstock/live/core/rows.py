@@ -25,6 +25,7 @@ _FLOATS = (
     "settled",  # until when it has been moved
     "wanted",  # what it is to have by the last decision that counted for it
     "waits",  # since when its rate has been 0; NaN if it is not
+    "usable",  # the most that it was seen to use, with something on top; infinity: all that it gets
 )
 _AT_FIRST = 16
 
@@ -45,6 +46,7 @@ class ActiveRows:
     settled: Floats
     wanted: Floats
     waits: Floats
+    usable: Floats
 
     def __init__(self, resources: int) -> None:
         self.rows: list[RouteRow] = []
@@ -75,6 +77,7 @@ class ActiveRows:
             self.share[k, index] = share
         self.limit[index] = self.remaining[index] = self.rate[index] = self.wanted[index] = 0.0
         self.exact[index] = np.nan
+        self.usable[index] = np.inf
         self.nodes[index] = app.nodes
         self.posted[index] = app.posted
         self.release[index] = app.release
@@ -93,6 +96,16 @@ class ActiveRows:
                 column[row.index] = column[last.index]
             self.share[:, row.index] = self.share[:, last.index]
             last.index = row.index
+
+    @property
+    def able(self) -> Floats:
+        """What each can use: what its members and resources allow, and no more than it is seen to need."""
+        return np.minimum(self.limit[: self.count], self.usable[: self.count])
+
+    @property
+    def held_back(self) -> bool:
+        """Whether anybody is seen to use less than it could."""
+        return bool((self.usable[: self.count] < self.limit[: self.count]).any())
 
     def settle(self, row: RouteRow, now: float) -> None:
         """Move one row up to now."""

@@ -57,6 +57,7 @@ _OF_MEMBER = [
     "revs",
     "charge",
     "lost_at",
+    "usable",
     "stage",
     "free",
 ]

@@ -126,6 +126,10 @@ class ControllerState:
         assert member.op is not None
         return self.limit_on(member.op.route, member.cap if member.op.cap is None else member.op.cap)
 
+    def able(self, member: Member) -> float:
+        """The same, and no more than it was seen to need."""
+        return min(self.limit(member), member.usable)
+
     def limit_on(self, route: Route, cap: float | None = None) -> float:
         """The most that a cap and the capacities leave to a route."""
         most = min(route.most(self.capacity), wire.MOST_NUMBER)

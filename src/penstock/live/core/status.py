@@ -157,6 +157,7 @@ def _member(state: ControllerState, member: Member) -> dict[str, Any]:
         "cap": member.cap,
         "rate": member.rate,
         "charge": member.charge,
+        "usable": member.usable if isfinite(member.usable) else None,
         "unpaced": member.free is not None,
         "op": member.op.number if member.op else None,
         "volume": member.op.volume if member.op else None,
