@@ -17,6 +17,7 @@ class Announcing(Pacing):
         if self.app == 0:
             self._register(t)
             if self.op is not None:
+                self.op.answered = False
                 self._post(t, self.op)
                 if self.op.done > 0:
                     self._say_beat(t)
@@ -108,5 +109,5 @@ class Announcing(Pacing):
         self._unfinished = None
         if self.op is not None:
             self.op.known = False
-        if self._pacing is MemberState.PACED:
+        if self._pacing in (MemberState.PACED, MemberState.FREE):
             self._open()

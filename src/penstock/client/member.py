@@ -109,7 +109,8 @@ class Member(Announcing):
                 self._register(t)
             self._post(t, self.op)
         if t >= self._beat_due:
-            if self._pacing is MemberState.OPEN and self.op is not None and self.op.known and not self.op.answered:
+            waiting = self._pacing is MemberState.WAIT
+            if not waiting and self.op is not None and self.op.known and not self.op.answered:
                 self._post(t, self.op)  # the first one may have been lost
             self._say_beat(t)
 

@@ -129,7 +129,8 @@ class Words:
         judge = self.judge
         judge.expect(client.index in self._freed, f"{client} goes unpaced, and nobody said so")
         judge.expect(client.member.state is not Doing.REFUSED, f"{client} was sent away and goes unpaced")
-        if not known or any(member.app.evicted for member in known):
+        forgotten = not known or (len(known) < len(client.keys) and all(member.stage == "lost" for member in known))
+        if forgotten or any(member.app.evicted for member in known):
             self._written_off.add(client.index)
         if self.forgot or client.index in self._written_off:
             return
