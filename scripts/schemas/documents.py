@@ -179,6 +179,7 @@ DOCUMENTS = (
     Document("drain", "drain", None, "whether it drains"),
     Document("exempt", "exempt", {"exempt": list[str]}, "jobs that are never paced"),
     Document("evict", "evict", None, "who was sent away"),
+    Document("hook", "hook", None, "whether the batch system's word was taken"),
     Document("token", "token", None, "a token, or the file that it is in"),
     Document("loadtest", "loadtest", Figures, "what a controller stands"),
     Document("limited", "limited", Limited, "who was held back"),

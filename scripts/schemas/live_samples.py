@@ -28,6 +28,8 @@ ORDERS = (
     ("mode", "resume"),
     ("drain", "drain on"),
     ("drain", "drain off"),
+    ("hook", "hook start --job batch --uid 1000 --names n1"),
+    ("hook", "hook end --job batch --node n9"),
     ("exempt", "exempt other"),
     ("exempt", "exempt other --remove"),
     ("policy", "policy fair-share"),

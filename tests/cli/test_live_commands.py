@@ -306,6 +306,24 @@ def test_drain(controller, operator):
     assert operator("drain") == "not draining\n"
 
 
+def test_hooks(controller, operator):
+    assert operator("hook", "start", "--job", "b", "--uid", "7", "--names", "n1,n2", "--limit", "1 h") == "taken\n"
+    assert operator("hook", "ending", "--job", "b") == "taken\n"
+    assert operator("hook", "end", "--job", "b", "--node", "n9").startswith("ignored: job 'b' has no node 'n9'")
+    assert operator("hook", "end", "--job", "b", "--node", "n1", "--json") == {"ok": True}
+    assert operator("hook", "end", "--job", "b", "--node", "n2", "--restart", "0") == "taken\n"
+    assert "never said to begin" in operator("hook", "end", "--job", "b", "--node", "n2")
+
+
+@pytest.mark.parametrize(
+    "words", [("begin",), ("end", "--job", "b"), ("start",), ("start", "--job", "b", "--limit", "x")]
+)
+def test_what_is_no_hook(penstock, words, monkeypatch):
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    outcome = penstock("hook", *words)
+    assert outcome.code == 2 and len(outcome.err.splitlines()) == 1
+
+
 def test_exempt(operator):
     assert operator("exempt", "vip", "--json") == {"exempt": ["vip"]}
     assert operator("exempt") == "exempt: vip\n"

@@ -71,7 +71,9 @@ def test_all_of_the_environment(tmp_path: Path) -> None:
     )
     settings = found.settings
     assert (settings.job, settings.nodes, settings.cap, settings.fallbacks) == ("77", 4, 2e9, {"": 1e8})
-    assert (settings.timeout, settings.labels, found.ca) == (0.5, {"account": "physics"}, "/ca")
+    assert (settings.timeout, settings.labels["account"], found.ca) == (0.5, "physics", "/ca")
+    assert settings.labels["node"] == os.uname().nodename.partition(".")[0]
+    assert from_environment({"SLURMD_NODENAME": "n17"}).settings.labels == {"node": "n17"}
 
 
 def test_the_job_of_penstock_comes_first(tmp_path: Path) -> None:

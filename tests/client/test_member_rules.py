@@ -35,9 +35,7 @@ def test_that_a_controller_is_out_of_reach_is_said_once() -> None:
     assert told == [["cannot reach the controller (no route); going on at the fallback rate, 5 B/s"], [], []]
     member.step(4.0, welcome())
     assert lines(member.step(5.0, LinkDown())) == ["lost the controller"]
-    assert lines(member.step(6.0, LinkDown())) == [
-        "cannot reach the controller; going on at the fallback rate, 5 B/s"
-    ]
+    assert lines(member.step(6.0, LinkDown())) == ["cannot reach the controller; going on at the fallback rate, 5 B/s"]
 
 
 def test_pauses_double() -> None:

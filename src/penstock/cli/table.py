@@ -99,6 +99,7 @@ COMMANDS = (
         "Forget a job: its members go on at their fallback rate, and what it held is free once its leases are over.",
         OPERATORS,
     ),
+    Row("hook", "Tell the controller that a job starts, is about to end, or has ended on a node.", OPERATORS),
     Row("token", "Make the token of a job, for a prolog to hand to it (PENSTOCK_TOKEN names its file).", OPERATORS),
     Row(
         "loadtest",

@@ -155,8 +155,10 @@ def _session() -> str:
 
 
 def _labels(env: Mapping[str, str]) -> dict[str, str]:
-    known = {"user": "USER", "account": "SLURM_JOB_ACCOUNT", "qos": "SLURM_JOB_QOS"}
-    return {label: env[name] for label, name in known.items() if env.get(name)}
+    """The node counts where the batch system says that the job has it; the others for a controller of one's own."""
+    known = {"user": "USER", "account": "SLURM_JOB_ACCOUNT", "qos": "SLURM_JOB_QOS", "node": "SLURMD_NODENAME"}
+    found = {label: as_name(env[name]) for label, name in known.items() if env.get(name)}
+    return {"node": as_name(os.uname().nodename.partition(".")[0]), **found}
 
 
 def _nodes(env: Mapping[str, str]) -> int:

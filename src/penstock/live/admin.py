@@ -30,6 +30,7 @@ from penstock.wire.messages import (
     Frames,
     FromController,
     Hello,
+    Hook,
     Message,
     Page,
     Welcome,
@@ -83,8 +84,10 @@ class Papers:
 class Line:
     """A connection to the controller, as an operator."""
 
-    def __init__(self, place: Place, papers: Papers | None = None, timeout: float = TIMEOUT) -> None:
-        self._place, self._timeout = place, timeout
+    def __init__(
+        self, place: Place, papers: Papers | None = None, timeout: float = TIMEOUT, role: str = "admin"
+    ) -> None:
+        self._place, self._timeout, self._role = place, timeout, role
         self._frames = Frames(MOST_FROM_CONTROLLER)
         self._heard: list[FromController] = []
         self._numbers = count(1)
@@ -110,6 +113,15 @@ class Line:
         compiles = verb == "policy" and "name" in args
         self._socket.settimeout(self._timeout + (COMPILING if compiles else 0.0))
         self._send(Admin(number, verb, args))
+        return self._answer(number)
+
+    def hook(self, kind: str, job: str, **known: Any) -> Any:
+        """What the controller answers to a word of the batch system."""
+        number = next(self._numbers)
+        self._send(Hook(number, kind, job, **known))
+        return self._answer(number)
+
+    def _answer(self, number: int) -> Any:
         pages: list[bytes] = []
         while True:
             message = self._next()
@@ -127,7 +139,7 @@ class Line:
         self._socket.close()
 
     def _enter(self) -> None:
-        self._send(Hello(1, VERSION, "admin", AGENT, os.urandom(16), 0, "peer"))
+        self._send(Hello(1, VERSION, self._role, AGENT, os.urandom(16), 0, "peer"))
         self._expect(Challenge)
         self._send(Auth(b""))
         self._expect(Welcome)

@@ -182,7 +182,10 @@ class Admin(Message, tag=12, frozen=True):
 
 
 class Hook(Message, tag=13, frozen=True):
-    """What the batch system knows: job_start, job_end, node_down."""
+    """What the batch system knows: job_start, job_ending, job_end (of one node), node_down.
+
+    `restart` counts the lives of a job that was requeued; `node_names` are those of a start.
+    """
 
     req: int
     kind: str
@@ -192,6 +195,8 @@ class Hook(Message, tag=13, frozen=True):
     nodes: int = 1
     seconds_left: float | None = None
     account: str = ""
+    restart: int = 0
+    node_names: tuple[str, ...] = ()
 
 
 class Challenge(Message, tag=64, frozen=True):

@@ -404,26 +404,6 @@ def test_goodbye_frees_at_once():
     assert talk.state.charges.used == [0.0] and not talk.state.rows.rows
 
 
-@pytest.mark.parametrize(("node", "gone"), [("", 2), ("n1", 1), ("n9", 0)])
-def test_the_end_of_a_job_frees_at_once(node, gone):
-    talk = Talk()
-    for number in (1, 2):
-        peer = talk.join("a", member=number, labels={"node": f"n{number}"})
-        peer.post()
-    hook = talk.connect(role="hook", uid=0)
-    talk.say(hook, wire.Hook(1, "job_end", "a", node=node, uid=1000))
-    assert len(talk.state.members()) == 2 - gone
-    assert ("a", 1000) in talk.state.by_job or gone == 2
-
-
-def test_a_node_that_is_down_proves_nothing():
-    talk = Talk()
-    peer = served(talk)
-    hook = talk.connect(role="hook", uid=0)
-    talk.say(hook, wire.Hook(1, "node_down", "a", uid=1000))
-    assert peer.stage is Stage.POSTED and peer.member.charge == CAPACITY
-
-
 # --- coming back
 
 

@@ -174,11 +174,11 @@ def test_the_end_of_a_job_that_the_batch_system_knows():
     talk = Talk()
     hook = talk.connect(role="hook", uid=0)
     talk.now = 5.0
-    talk.say(hook, wire.Hook(1, "job_start", "a", uid=1000, nodes=1, seconds_left=60.0))
+    talk.say(hook, wire.Hook(1, "job_start", "a", uid=1000, nodes=2, seconds_left=60.0))
     assert talk.state.jobs["a"].ends == 65.0
     talk.say(hook, wire.Hook(2, "job_end", "a", node="n1", uid=1000))
     assert "a" in talk.state.jobs  # one node of it is done
-    talk.say(hook, wire.Hook(3, "job_end", "a", uid=1000))
+    talk.say(hook, wire.Hook(3, "job_end", "a", node="n2", uid=1000))
     assert "a" not in talk.state.jobs and not talk.state.apps
 
 

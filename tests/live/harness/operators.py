@@ -35,6 +35,8 @@ class Operators:
     def __init__(self, world: World) -> None:
         self.world = world
         self.chance = random.Random(f"{world.plan.seed} operators")
+        self._lives: dict[str, int] = {}  # of each job, as the batch system counts them
+        self._over: dict[str, set[str]] = {}  # nodes on which it has ended in this life
 
     def anything(self) -> None:
         """Say something."""
@@ -87,19 +89,36 @@ class Operators:
         self.world.order(*self.chance.choice(LOOKS))
 
     def hook(self) -> None:
-        """The batch system says that a job begins, that it has ended, or that a node is down. It says the truth."""
+        """The batch system says that a job begins, is ending, has ended on a node, or that a node is down.
+
+        It says the truth, but may say it late: what it says of an earlier life is no proof of anything.
+        """
         world, chance = self.world, self.chance
-        kind = chance.choice(("job_start", "job_end", "node_down"))
+        kind = chance.choice(("job_start", "job_ending", "job_end", "job_end", "node_down", "late"))
         job = self._job()
         clients = [client for client in world.clients if client.settings.job == job]
-        if kind == "job_end":
+        names = tuple(client.settings.labels["node"] for client in clients)
+        said: dict[str, Any] = {
+            "uid": 1000,
+            "nodes": sum(client.settings.nodes for client in clients) or 1,
+            "node_names": names,
+        }
+        life, node = self._lives.get(job, 0), chance.choice(names) if names else "n9"
+        if kind == "job_start":
+            self._lives[job] = life = life + 1
+            self._over[job] = set()
+        elif kind == "late":
+            kind, life = "job_end", life - 1
+        elif kind == "job_end":
+            over = self._over.setdefault(job, set())
+            over.add(node)
             for client in clients:
-                if client.alive:
+                if client.alive and (client.settings.labels["node"] == node or over >= set(names)):
                     client.die()
                     world.agenda.after(chance.choice((0.5, 5.0)), client.born)
-        if world.controller.up:
-            nodes = sum(client.settings.nodes for client in clients) or 1
-            world.controller.order("hook", wire.Hook(1, kind, job, uid=1000, nodes=nodes))
+        if world.controller.up and life >= 0:
+            end: dict[str, Any] = {"node": node} if kind in ("job_end", "node_down") else {}
+            world.controller.order("hook", wire.Hook(1, kind, job, restart=life, **said, **end))
 
     def _job(self) -> str:
         """One that there is or was, or one that nobody comes for."""

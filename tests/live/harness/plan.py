@@ -152,6 +152,7 @@ def _draw_clients(chance: random.Random, settings: ControllerSettings) -> tuple[
             client_side.MemberSettings(
                 job=f"job{chance.randint(0, number)}",
                 nodes=nodes,
+                labels={"node": f"n{number}"},
                 cap=chance.choice((None, 20.0, 60.0, 150.0)),
                 fallbacks={
                     "": settings.phi / settings.machine_nodes * min(each.capacity for each in settings.resources)

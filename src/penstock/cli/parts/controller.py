@@ -25,10 +25,10 @@ AddressOption = Annotated[
 ]
 
 
-def line(address: str | None) -> Line:
+def line(address: str | None, role: str = "admin") -> Line:
     """A connection to the controller. Over TLS, PENSTOCK_CERTIFICATE and PENSTOCK_KEY show who we are."""
     papers = live.admin.Papers(*(os.environ.get(f"PENSTOCK_{name}") or None for name in ("CA", "CERTIFICATE", "KEY")))
-    return live.admin.Line(place(address), papers)
+    return live.admin.Line(place(address), papers, role=role)
 
 
 def place(address: str | None) -> Address:

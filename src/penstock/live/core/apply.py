@@ -85,7 +85,7 @@ def _registered(state: ControllerState, record: records.Registered) -> None:
         app = _new_app(state, record.app, record.job, record.uid)
     if app.operations == 0 and not app.active and app.members.keys() <= {record.member}:
         _begin(state, app, record)
-    app.labels.update(record.labels)
+    app.labels.update({name: value for name, value in record.labels.items() if name != "node"})
     app.account = record.account or app.account
     app.empty_since = inf
     member = app.members.get(record.member)
@@ -163,12 +163,19 @@ def _evicted(state: ControllerState, record: records.Evicted) -> None:
 def _hooked(state: ControllerState, record: records.Hooked) -> None:
     if record.kind == "job_start":
         ends = inf if record.seconds_left is None else state.now + record.seconds_left
-        state.jobs[record.job] = BatchJob(record.uid, record.nodes, ends, record.account)
+        state.jobs[record.job] = BatchJob(
+            record.uid, record.nodes, ends, record.account, record.restart, record.node_names
+        )
         if record.app:
             _new_app(state, record.app, record.job, record.uid)
         if (app := state.by_job.get((record.job, record.uid))) is not None:
             app.account = record.account or app.account
-    elif record.kind == "job_end" and not record.node:
+    elif record.kind == "job_ending":
+        state.jobs[record.job].ending = True
+    elif record.kind == "job_end" and record.node:
+        if (job := state.jobs.get(record.job)) is not None:
+            job.over |= {record.node}
+    elif record.kind == "job_end":
         state.jobs.pop(record.job, None)
         if record.app and not state.apps[record.app].members:
             _forget(state, state.apps[record.app])

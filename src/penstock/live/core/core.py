@@ -72,6 +72,7 @@ class Core:
         self.pace = settings.pace
         self.sessions: dict[int, Session] = {}
         self.dirty = True
+        self.hooks_ignored = 0
         self._t = boot
         self._out: list[Output] = []
         self._told: dict[Member, bool] = {}  # members to be told a rate this turn; whether it was granted in this turn

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from penstock.live.core import admin, charges, checks, records
+from penstock.live.core import admin, charges, checks, hooks, records
 from penstock.live.core.checks import Refused
 from penstock.live.core.measuring import measure
 from penstock.live.core.members import App, Member, Op, Stage
@@ -268,9 +268,10 @@ def _post(core: Core, session: Session, message: wire.Post) -> None:
     if message.op <= member.last_op:
         raise Refused("value", f"op is {message.op}; the last was {member.last_op}, and numbers rise")
     _heard(core, member, message.hb)
-    if state.draining:
+    if state.draining or _is_ending(core, member.app):
         _let_go(core, member)
-        raise Refused("draining", "the controller takes no new operations; go on at your fallback")
+        why = "the controller takes no new operations" if state.draining else "your job is about to end"
+        raise Refused("draining", f"{why}; go on at your fallback")
     route = state.routes.find(message.direction, message.targets)
     held = min(state.fallback(member, route), wire.MOST_NUMBER) if member.stage is Stage.LOST else 0.0
     core.record(
@@ -287,6 +288,11 @@ def _post(core: Core, session: Session, message: wire.Post) -> None:
         )
     )
     core.entered(member)
+
+
+def _is_ending(core: Core, app: App) -> bool:
+    job = core.state.jobs.get(app.job)
+    return job is not None and job.ending and job.uid == app.uid
 
 
 def _work(core: Core, app: App, told: float | None) -> float:
@@ -432,39 +438,6 @@ def _heard(core: Core, member: Member, hb: int) -> None:
     member.reclaim = core.state.now + core.settings.waiting
 
 
-# --- the batch system
-
-
-def _hook(core: Core, session: Session, message: wire.Hook) -> None:
-    session.need("hook", "admin")
-    checks.name(message.job, "job")
-    if message.kind not in ("job_start", "job_end", "node_down"):
-        raise Refused("value", f"kind is {message.kind[:80]!r}; accepted are job_start, job_end and node_down")
-    checks.number(message.nodes, "nodes", least=1)
-    left = None if message.seconds_left is None else checks.amount(message.seconds_left, "seconds_left")
-    state = core.state
-    job = state.jobs.get(message.job)
-    uid = job.uid if job is not None and message.kind != "job_start" else message.uid
-    app = state.by_job.get((message.job, uid))
-    number = app.number if app else 0
-    if message.kind == "job_start":
-        number = 0 if app else state.next_app
-    elif message.kind == "job_end" and app is not None:
-        _job_ended(core, app, message.node)
-    account = checks.name(message.account, "account") if message.account else ""
-    what = (message.kind, message.job, message.node, message.uid, message.nodes, left)
-    core.record(records.Hooked(*what, number if app is None or app.number in state.apps else 0, account))
-    if message.kind == "job_start" and app is None:
-        core.watch(state.apps[number])
-    core.send(session.number, wire.Answer(message.req, {"ok": True}))
-
-
-def _job_ended(core: Core, app: App, node: str) -> None:
-    for member in list(app.members.values()):
-        if not node or member.labels.get("node") == node:
-            core.dead(member, "its job has ended")
-
-
 _TAKE: dict[type[wire.Message], Callable[[Core, Session, Any], None]] = {
     wire.Register: _register,
     wire.Resync: _resync,
@@ -476,7 +449,7 @@ _TAKE: dict[type[wire.Message], Callable[[Core, Session, Any], None]] = {
     wire.Cancel: _cancel,
     wire.Goodbye: _goodbye,
     wire.Admin: admin.take,
-    wire.Hook: _hook,
+    wire.Hook: hooks.take,
 }
 
 

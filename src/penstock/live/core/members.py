@@ -23,6 +23,14 @@ class BatchJob:
     nodes: int
     ends: float  # when its time is over; infinity if it did not say
     account: str = ""
+    restart: int = 0  # how often it was requeued
+    names: tuple[str, ...] = ()  # of its nodes, if they were said
+    over: frozenset[str] = frozenset()  # nodes on which it has ended
+    ending: bool = False
+
+    def may_have(self, node: str) -> bool:
+        """Whether that may be one of its nodes."""
+        return not self.names or node in self.names
 
 
 class Stage(StrEnum):

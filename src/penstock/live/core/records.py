@@ -152,6 +152,8 @@ class Hooked(StateChange, tag=12, frozen=True):
     seconds_left: float | None
     app: int
     account: str = ""
+    restart: int = 0
+    node_names: tuple[str, ...] = ()
 
 
 class Commanded(StateChange, tag=13, frozen=True):

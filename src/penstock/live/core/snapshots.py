@@ -80,7 +80,7 @@ def packed(state: ControllerState) -> bytes:
         "state": {name: getattr(state, name) for name in _PLAIN},
         "exempt": sorted(state.exempt),
         "capacity": dict(zip(names, state.capacity, strict=True)),
-        "jobs": {name: [job.uid, job.nodes, job.ends, job.account] for name, job in state.jobs.items()},
+        "jobs": {name: _packed_job(job) for name, job in state.jobs.items()},
         "apps": _columns(apps, _OF_APP),
         "members": _pack_members(apps),
         "rows": _pack_rows(state),
@@ -112,7 +112,7 @@ def _fill(state: ControllerState, document: dict[str, Any]) -> None:
     for name, capacity in document["capacity"].items():
         if name in state.routes.place:
             state.capacity[state.routes.place[name]] = capacity
-    state.jobs = {name: BatchJob(*job) for name, job in document["jobs"].items()}
+    state.jobs = {name: _unpacked_job(*job) for name, job in document["jobs"].items()}
     _unpack_apps(state, document["apps"])
     _unpack_members(state, *document["members"])
     _unpack_rows(state, *document["rows"])
@@ -121,6 +121,16 @@ def _fill(state: ControllerState, document: dict[str, Any]) -> None:
     for member in state.members():
         state.charges.put(member)
     state.losses.renew(state.apps.values())
+
+
+def _packed_job(job: BatchJob) -> list[Any]:
+    return [job.uid, job.nodes, job.ends, job.account, job.restart, job.names, sorted(job.over), job.ending]
+
+
+def _unpacked_job(uid: int, nodes: int, ends: float, *later: Any) -> BatchJob:
+    defaults: tuple[Any, ...] = ("", 0, (), (), False)
+    account, restart, names, over, ending = (*later, *defaults[len(later) :])
+    return BatchJob(uid, nodes, ends, account, restart, tuple(names), frozenset(over), ending)
 
 
 Columns = list[list[Any]]

@@ -37,6 +37,7 @@ def summary(core: Core) -> dict[str, Any]:
         "waiting": len(core.dispatch.waiting),
         "decisions": state.decisions,
         "exempt": sorted(state.exempt),
+        "hooks_ignored": core.hooks_ignored,
     }
 
 
@@ -86,7 +87,7 @@ def _app(state: ControllerState, app: App, settled: tuple[Floats, Floats]) -> di
         "app": app.number,
         "job": app.job,
         "uid": app.uid,
-        "labels": app.labels,
+        "labels": dict(app.labels),
         "nodes": app.nodes,
         "members": len(members),
         "direction": "+".join(sorted({op.route.key[0] for op in ops})),
@@ -163,5 +164,5 @@ def _member(state: ControllerState, member: Member) -> dict[str, Any]:
         "volume": member.op.volume if member.op else None,
         "done": member.op.reported if member.op else None,
         "lease": _lease(state, member),
-        "fallback": member.fallback,
+        "fallback": dict(member.fallback),
     }
