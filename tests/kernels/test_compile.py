@@ -530,3 +530,18 @@ def test_a_policy_can_be_defined_where_there_is_no_file(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (0, "Nobody gets anything.\n"), done.stderr[-300:]
+
+
+def test_a_link_in_the_temporary_folder_is_not_followed(tmp_path: Path, nothing_writable: pytest.MonkeyPatch) -> None:
+    """Whoever put it there could have us load code of their own."""
+    nothing_writable.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "theirs").mkdir(mode=0o700)
+    (tmp_path / f"penstock-{os.getuid()}").symlink_to(tmp_path / "theirs")
+    assert kernels._cache_folder() is None
+
+
+def test_a_folder_that_others_may_write_to_is_no_cache(tmp_path: Path, nothing_writable: pytest.MonkeyPatch) -> None:
+    nothing_writable.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / f"penstock-{os.getuid()}").mkdir()
+    (tmp_path / f"penstock-{os.getuid()}").chmod(0o777)
+    assert kernels._cache_folder() is None

@@ -13,6 +13,7 @@ import importlib
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -70,8 +71,16 @@ def _candidates() -> Iterator[Path]:
     with contextlib.suppress(RuntimeError):  # a user without a home
         yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock"
     # Compiled code is loaded as code: in a folder that others can write to, only below one that is ours alone.
-    with contextlib.suppress(OSError):
-        yield Path(tempfile.gettempdir()) / f"penstock-{os.getuid()}"
+    if (temporary := _temporary()) is not None:
+        yield temporary / f"penstock-{os.getuid()}"
+
+
+def _temporary() -> Path | None:
+    """Where everybody may leave files; None if there is no such place."""
+    try:
+        return Path(tempfile.gettempdir())
+    except OSError:
+        return None
 
 
 def _cache_folder() -> Path | None:
@@ -83,10 +92,18 @@ def _cache_folder() -> Path | None:
             if not folder.exists():
                 folder.mkdir(mode=0o700)
                 _clear_out(base)
-            trusted = (0, os.getuid())
-            if base.stat().st_uid in trusted and folder.stat().st_uid in trusted and os.access(folder, os.W_OK):
+            if _is_ours(base) and _is_ours(folder) and os.access(folder, os.W_OK):
                 return folder
     return None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else can put code there: a folder of ours or root's, no link, and not for others to write.
+
+    A link of another user in a folder that all can write to would have us load that user's code.
+    """
+    found = folder.lstat() if folder.parent == _temporary() else folder.stat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in (0, os.getuid()) and not found.st_mode & 0o022
 
 
 def _clear_out(base: Path) -> None:

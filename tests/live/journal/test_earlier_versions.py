@@ -28,7 +28,7 @@ def test_it_recovers_to_the_state_that_its_own_version_had(tmp_path: Path) -> No
         "gamma": 0,
         "delta": 1,
     }
-    assert hashlib.sha256(found.state.snapshot()).hexdigest()[:16] == "0d8fcd8cd0f91219"
+    assert hashlib.sha256(found.state.snapshot()).hexdigest()[:16] == "c4ec4a0e900b724a"
 
 
 def test_its_decisions_are_taken_again_alike(tmp_path: Path) -> None:

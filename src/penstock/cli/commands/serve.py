@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.parts.options import Json
+from penstock.cli.parts.output import tell
 from penstock.cli.rooms import live, report
 from penstock.errors import InvalidOption
 from penstock.report.parts.json_text import as_json
@@ -49,6 +50,9 @@ Epoch = Annotated[
 MetricsPort = Annotated[
     int | None, typer.Option("--metrics", metavar="PORT", help="Serve Prometheus metrics on this port of the loopback.")
 ]
+Check = Annotated[
+    bool, typer.Option("--check", help="Only say what a start would complain of; 2 if it would not start.")
+]
 LogFile = Annotated[
     Path | None, typer.Option("--log", metavar="FILE", help="Where the log goes, one JSON object a line.  [stderr]")
 ]
@@ -65,6 +69,7 @@ def serve(
     epoch: Epoch = 0,
     metrics: MetricsPort = None,
     log: LogFile = None,
+    check: Check = False,
     json: Json = False,
 ) -> None:
     """Run the controller until it is stopped: jobs announce their I/O, and it says who may move how much when."""
@@ -80,12 +85,20 @@ def serve(
     given = {name: value for name, value in given.items() if value not in (None, {})}
     if config is None and capacity is None:
         raise InvalidOption("serve needs --capacity, as in --capacity 10GB/s, or a configuration with --config FILE")
+    if check:
+        _check(chosen(config, given), json)
+        return
     gc.disable()  # until it listens: nothing of what is loaded is garbage, and a restart must be quick
     try:
         code = _run(config, given, grace, epoch, json)
     finally:
         gc.enable()
     raise typer.Exit(code)
+
+
+def _check(config: ServerConfig, json: bool) -> None:
+    warnings = live.server.serve.check(config)
+    tell({"ok": True, "warnings": warnings}, [*warnings, "The controller would start."], json)
 
 
 def _run(file: Path | None, given: dict[str, Any], grace: bool, epoch: int, json: bool) -> int:

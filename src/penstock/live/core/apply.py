@@ -49,6 +49,7 @@ def _configure(state: ControllerState, record: records.Started) -> None:
         state.configured = dict(record.capacity)
     if record.sharing != state.configured_sharing:
         state.sharing = state.configured_sharing = record.sharing
+        state.overrun = ""
         state.memory.clear()
 
 
@@ -59,6 +60,15 @@ def _fenced(state: ControllerState, record: records.Fenced) -> None:
 def _policy_failed(state: ControllerState, record: records.PolicyFailed) -> None:
     state.failures += 1
     state.last_failure = record.text
+
+
+def _overran(state: ControllerState, record: records.Overran) -> None:
+    state.overrun = record.policy
+    state.failures += 1
+    state.last_failure = (
+        f"sharing policy {record.policy!r} took more than {record.seconds:g} s for a decision; fair-share decides "
+        "until an operator chooses a policy"
+    )
 
 
 def _decision(state: ControllerState, record: records.RatesDecided) -> None:
@@ -432,6 +442,7 @@ def _commanded(state: ControllerState, record: records.Commanded) -> None:
 
 def _policy(state: ControllerState, args: dict[str, Any]) -> None:
     state.sharing = args["name"]
+    state.overrun = ""
     state.memory.clear()
     state.last_failure = ""
 
@@ -500,4 +511,5 @@ CHANGES: dict[type[wire.Message], Callable[[ControllerState, Any], None]] = {
     records.Forgotten: _forgotten,
     records.Adrift: _adrift,
     records.Measured: _measured,
+    records.Overran: _overran,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from math import floor, inf, nextafter
 
@@ -19,7 +20,7 @@ from penstock.kernels.arrays import SAME
 from penstock.live.core import charges, records
 from penstock.live.core import handlers as frames
 from penstock.live.core.checks import Refused
-from penstock.live.core.decide import Decider, tick_of
+from penstock.live.core.decide import Decider, OutOfTime, Verdict, tick_of
 from penstock.live.core.dispatch import Dispatch
 from penstock.live.core.events import (
     Close,
@@ -51,7 +52,8 @@ class Core:
     `state` is a recovered one. `warm` says that all charges are known: the state has every record up to the end of the
     controller before, on this boot of the machine, or there never was one. Else nothing is raised until all leases
     that may be out there are over. `frozen` keeps rates from being raised for as long as it is set, as when the
-    journal cannot be written; `pace`, the time between two decisions, may be raised while they take long.
+    journal cannot be written; `pace`, the time between two decisions, may be raised while they take long. `limited`
+    holds a policy to its time: what it raises then is recorded, and so is part of what a replay goes by.
     """
 
     def __init__(
@@ -64,10 +66,12 @@ class Core:
         state: ControllerState | None = None,
         warm: bool = False,
         resolve: Callable[[str], Sharing] = find,
+        limited: Callable[[Sharing], AbstractContextManager[None]] = lambda policy: nullcontext(),
     ) -> None:
         self.settings = settings
         self.state = ControllerState(settings) if state is None else state
         self.resolve = resolve
+        self.limited = limited
         self.frozen = False
         self.pace = settings.pace
         self.sessions: dict[int, Session] = {}
@@ -359,13 +363,23 @@ class Core:
         self.dirty = False
         if not self.state.rows.count:
             return
-        verdict = self.decider.decide(self.state)
+        verdict = self._verdict()
         if verdict.failure:
             self.record(records.PolicyFailed(self.decider.policy.label, verdict.failure))
         self.record(verdict.decision)
         self.state.rows.exact[: verdict.exact.size] = verdict.exact
         if self.state.mode == RUN:
             self.dispatch.decided(verdict.decision)
+
+    def _verdict(self) -> Verdict:
+        """What is decided; by fair-share from the moment on at which the policy took longer than it may."""
+        if not self.state.overrun:
+            try:
+                with self.limited(self.decider.policy):
+                    return self.decider.decide(self.state)
+            except OutOfTime as over:
+                self.record(records.Overran(self.decider.policy.label, over.seconds))
+        return self.decider.decide(self.state)
 
     def _next_decision(self) -> float:
         return self.state.decided + self.pace

@@ -36,6 +36,14 @@ Flags = NDArray[np.bool_]
 Change = tuple[str, int, float]  # of what a policy remembers: resource, place, number
 
 
+class OutOfTime(BaseException):
+    """A policy has used up its time. No function of a user's can catch it by accident."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
 class Verdict(NamedTuple):
     """A decision, and what was wrong with the policy that should have taken it, if something was.
 
@@ -75,17 +83,12 @@ class Decider:
 
     def decide(self, state: ControllerState) -> Verdict:
         """The rates that are wanted now. Nothing changes: that is for the record to do."""
-        try:
-            answer = self._above_floors(self.policy, state)
-            failure = ""
-        except PolicyError as error:
-            answer = self._above_floors(fair_share, state)
-            failure = str(error)
+        answer, failure = self._decided(state)
         floored = np.flatnonzero(answer.wanted < answer.floors)
         wanted = np.maximum(answer.wanted, answer.floors)
         changed = np.flatnonzero(_worth_telling(state, wanted))
         decision = records.RatesDecided(
-            policy="fair-share" if failure else self.policy.label,
+            policy="fair-share" if failure or state.overrun else self.policy.label,
             digest=_digest(answer.shown),
             rates=[(*_named(state, int(row)), float(wanted[row])) for row in changed],
             floored=[_named(state, int(row)) for row in floored],
@@ -93,6 +96,15 @@ class Decider:
             memory=answer.memory,
         )
         return Verdict(decision, wanted, failure)
+
+    def _decided(self, state: ControllerState) -> tuple[PolicyAnswer, str]:
+        """What the policy says, or fair-share if it cannot or may not; and why it could not."""
+        if state.overrun:
+            return self._above_floors(fair_share, state), ""
+        try:
+            return self._above_floors(self.policy, state), ""
+        except PolicyError as error:
+            return self._above_floors(fair_share, state), str(error)
 
     @property
     def _width(self) -> int:

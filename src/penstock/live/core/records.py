@@ -237,6 +237,13 @@ class Measured(StateChange, tag=21, frozen=True):
     usable: float | None
 
 
+class Overran(StateChange, tag=22, frozen=True):
+    """A policy took longer than it may: fair-share decides from now on, until an operator chooses a policy."""
+
+    policy: str
+    seconds: float
+
+
 AnyRecord = (
     Started
     | Registered
@@ -259,6 +266,7 @@ AnyRecord = (
     | Forgotten
     | Adrift
     | Measured
+    | Overran
 )
 
 

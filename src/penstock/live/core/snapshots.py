@@ -43,6 +43,7 @@ _PLAIN = (
     "decided",
     "failures",
     "last_failure",
+    "overrun",
 )
 _OF_APP = [each.name for each in fields(App) if each.name != "members"]
 _OF_MEMBER = [
@@ -107,7 +108,7 @@ def unpacked(data: bytes, state: ControllerState) -> ControllerState:
 
 def _fill(state: ControllerState, document: dict[str, Any]) -> None:
     for name in _PLAIN:
-        setattr(state, name, document["state"][name])
+        setattr(state, name, document["state"].get(name, getattr(state, name)))
     state.exempt = set(document["exempt"])
     for name, capacity in document["capacity"].items():
         if name in state.routes.place:

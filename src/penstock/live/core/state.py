@@ -53,6 +53,7 @@ class ControllerState:
         self.decided = -inf
         self.failures = 0
         self.last_failure = ""
+        self.overrun = ""  # the policy that took too long, and decides no more
         self.rows = ActiveRows(len(self.capacity))
         self.memory = Memory()
         self.losses = Losses()

@@ -25,7 +25,7 @@ def summary(core: Core) -> dict[str, Any]:
         "settling": settling(state),
         "draining": state.draining,
         "frozen": core.frozen,
-        "policy": core.decider.policy.label,
+        "policy": "fair-share" if state.overrun else core.decider.policy.label,
         "policy_failures": state.failures,
         "last_policy_failure": state.last_failure,
         "up": state.now,

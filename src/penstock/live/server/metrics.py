@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from penstock.live.server.errors import CannotServe
 
-TIME_LIMIT = 1.0  # seconds that the loop has to answer
+TIME_LIMIT = 2.0  # seconds to ask and to read the answer
+MOST_AT_ONCE = 16  # connections; more are closed at once
+MOST_REQUEST = 8192  # bytes
+CONTENT = "text/plain; version=0.0.4; charset=utf-8"
 COUNTERS = {
     "admitted": "connections let in",
     "refused": "connections refused",
@@ -26,36 +30,44 @@ COUNTERS = {
 
 
 class Metrics:
-    """Answers to Prometheus from a thread; every figure is taken in the loop, where nothing changes meanwhile."""
+    """Answers to Prometheus from the loop itself: no thread, and whoever is slow is cut off."""
 
-    def __init__(
-        self,
-        port: int,
-        loop: asyncio.AbstractEventLoop,
-        figures: Callable[[], Mapping[str, Any]],
-        host: str = "127.0.0.1",
-    ) -> None:
+    def __init__(self, port: int, figures: Callable[[], Mapping[str, Any]], host: str = "127.0.0.1") -> None:
         try:
-            prometheus, families = import_module("prometheus_client"), import_module("prometheus_client.core")
+            self._prometheus, self._kinds = import_module("prometheus_client"), import_module("prometheus_client.core")
         except ImportError:
             raise CannotServe("metrics need prometheus-client; install penstock[live], or drop metrics_port") from None
-        self._kinds, self._loop, self._figures = families, loop, figures
-        registry = prometheus.CollectorRegistry()
-        registry.register(self)
-        try:
-            self._server, self._thread = prometheus.start_http_server(port, host, registry)
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise CannotServe(
-                    f"metrics port {port} is busy; stop who listens there, or give another port"
-                ) from None
-            raise CannotServe(f"metrics port {port} cannot be used ({error.strerror}); give another port") from None
+        self._figures = figures
+        self._registry = self._prometheus.CollectorRegistry()
+        self._registry.register(self)
+        self._talking = 0
+        self._socket = _bound(host, port)
+
+    async def open(self) -> asyncio.AbstractServer:
+        """Answer from now on."""
+        return await asyncio.start_server(self._meet, sock=self._socket, limit=MOST_REQUEST)
 
     def close(self) -> None:
         """Answer no more."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(TIME_LIMIT)
+        self._socket.close()
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._talking += 1
+        with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            if self._talking <= MOST_AT_ONCE:
+                async with asyncio.timeout(TIME_LIMIT):
+                    request = await reader.readuntil(b"\r\n\r\n")
+                    writer.write(self._answer(request.split(b" ", 2)))
+                    await writer.drain()
+        self._talking -= 1
+        writer.close()
+
+    def _answer(self, words: list[bytes]) -> bytes:
+        if len(words) < 3 or words[0] != b"GET" or words[1].partition(b"?")[0] not in (b"/", b"/metrics"):
+            return b"HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+        body: bytes = self._prometheus.generate_latest(self._registry)
+        head = f"HTTP/1.0 200 OK\r\nContent-Type: {CONTENT}\r\nContent-Length: {len(body)}\r\n\r\n"
+        return head.encode() + body
 
     def describe(self) -> list[Any]:
         """Nothing is known before somebody asks."""
@@ -63,15 +75,7 @@ class Metrics:
 
     def collect(self) -> Iterator[Any]:
         """All figures, as of now."""
-        asked: Future[Mapping[str, Any]] = Future()
-        self._loop.call_soon_threadsafe(self._answer, asked)
-        yield from self._families(asked.result(TIME_LIMIT))
-
-    def _answer(self, asked: Future[Mapping[str, Any]]) -> None:
-        try:
-            asked.set_result(self._figures())
-        except Exception as error:
-            asked.set_exception(error)
+        yield from self._families(self._figures())
 
     def _families(self, figures: Mapping[str, Any]) -> Iterator[Any]:
         kinds = self._kinds
@@ -100,3 +104,16 @@ class Metrics:
             for resource, amounts in figures["resources"].items():
                 family.add_metric([resource], amounts[name])
             yield family
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    link = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        link.bind((host, port))
+    except OSError as error:
+        link.close()
+        if error.errno == errno.EADDRINUSE:
+            raise CannotServe(f"metrics port {port} is busy; stop who listens there, or give another port") from None
+        raise CannotServe(f"metrics port {port} cannot be used ({error.strerror}); give another port") from None
+    return link

@@ -33,6 +33,7 @@ LEAST_SILENCE = 0.1  # seconds for which one that says too much is not heard
 
 _PEER_CREDENTIALS = struct.Struct("3i")
 _SO_PEERGROUPS = 59
+_MOST_BYTES = 1024  # that Python lets the kernel answer with
 _room = memoryview(bytearray(wire.MOST_FROM_CLIENT + 4))  # for one read at a time, of any connection
 
 
@@ -302,8 +303,8 @@ def peer_of(transport: asyncio.BaseTransport, door: Door) -> Peer:
 def _groups(end: Any) -> tuple[int, ...]:
     """All groups of the peer, beside its first one."""
     try:
-        raw = end.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, 4096)
-    except OSError:  # an old kernel, or more than a thousand groups
+        raw = end.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, _MOST_BYTES)
+    except OSError:  # an old kernel, or more groups than there is room for
         return ()
     return struct.unpack(f"{len(raw) // 4}I", raw)
 

@@ -34,6 +34,7 @@ from penstock.live.server.munge import Munge
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
 from penstock.live.server.site_file import SiteFile
+from penstock.live.server.time_limit import limited
 from penstock.live.server.tls_listener import Porch
 from penstock.live.server.turn import Clock, Shell
 from penstock.live.server.unpaced import Mark, places
@@ -42,6 +43,7 @@ from penstock.wire.messages import Notice
 
 MOST_EPOCH = 2**62  # so that it can still rise, and be written down
 OWN_FILES = 100  # that are no connections
+NEARLY = 0.95  # of the open files that all connections need: less is worth a warning
 FLUSH = 0.5  # seconds that a stop waits for what is on its way
 
 
@@ -57,6 +59,29 @@ def serve(
     os.umask(0o077)
     _raise_limit()
     return _runner()(_serve(config, grace, epoch, ready))
+
+
+def check(config: ServerConfig) -> list[str]:
+    """What a start with this configuration would complain of, without starting: files, policy, limits. Raises, too."""
+    _raise_limit()
+    Core(config.settings(), find(config.sharing), epoch=1, boot=0.0)
+    config.site_keys()
+    if config.tcp:
+        tls_context(config.tcp)
+    warnings = _warnings(config)
+    if config.admin_group() is None:
+        warnings.append(
+            f"there is no group {config.socket.admin_group!r}: only root and the controller's user operate it"
+        )
+    for folder in (config.journal_folder(), config.socket_path().parent, config.site_path().parent):
+        if not os.access(_existing(folder), os.W_OK):
+            warnings.append(f"{folder} cannot be written by user {os.geteuid()}")
+    return warnings
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the one above it that is there."""
+    return next(each for each in (folder, *folder.parents) if each.exists())
 
 
 def _runner() -> Callable[[Any], int]:
@@ -98,9 +123,9 @@ class _Controller:
             stack.callback(door.close)
         self._tcp = tcp_socket(config.tcp) if config.tcp else None
         self._tls = tls_context(config.tcp) if config.tcp else None
-        if config.metrics_port:
-            metrics = Metrics(config.metrics_port, self._loop, self._figures)
-            stack.callback(metrics.close)
+        self._metrics = Metrics(config.metrics_port, self._figures) if config.metrics_port else None
+        if self._metrics is not None:
+            stack.callback(self._metrics.close)
 
     def open(self, grace: bool, epoch: int) -> Shell:
         """Come back to life from the journal, up to the first step."""
@@ -111,7 +136,9 @@ class _Controller:
         if mark.there:
             found = dataclasses.replace(found, warm=False)
         clock = _clock(found)
-        core = Core(settings, self._policy, epoch=epoch, boot=clock(), state=found.state, warm=found.warm)
+        core = Core(
+            settings, self._policy, epoch=epoch, boot=clock(), state=found.state, warm=found.warm, limited=limited
+        )
         header = _header(config, self._policy, found, epoch, clock)
         pen = JournalWriter(self._folder, header, config.retention(), self._on_synced, self._on_trouble, found.saved)
         self._stack.callback(pen.close)
@@ -134,6 +161,8 @@ class _Controller:
         doors = [await self._open_door(shell, door.socket, Door("unix", admin)) for door, admin in self._doors]
         if self._tcp is not None:
             doors.append(await self._open_door(shell, self._tcp, Door("tcp")))
+        if self._metrics is not None:
+            doors.append(await self._metrics.open())
         address = str(self._doors[0][0].path)
         self._log.info("listening", socket=address, tcp=self._config.tcp.listen if self._config.tcp else None)
         ready(address)
@@ -200,17 +229,27 @@ class _Controller:
 
     def _quotas(self) -> Quotas:
         """As configured, but no more connections than the system lets us have, with some files for ourselves."""
-        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        files = file_limit()
         quotas = Quotas(**self._config.quotas.model_dump())
         return dataclasses.replace(quotas, connections=min(quotas.connections, max(1, files - OWN_FILES)))
 
     def _warnings(self) -> list[str]:
-        warnings = []
-        if self._config.tcp and self._config.tcp.plain:
-            warnings.append("TCP is not encrypted: whoever is on the network can read along and take over")
-        if self._config.first_contact == "open":
-            warnings.append("first contact is open: jobs that have not met this controller go unpaced")
-        return warnings
+        return _warnings(self._config)
+
+
+def _warnings(config: ServerConfig) -> list[str]:
+    warnings = []
+    if config.tcp and config.tcp.plain:
+        warnings.append("TCP is not encrypted: whoever is on the network can read along and take over")
+    files, wanted = file_limit(), config.quotas.connections + OWN_FILES
+    if files < NEARLY * wanted:
+        warnings.append(
+            f"{files:,} open files are allowed, and {wanted:,} would be needed for all connections; "
+            f"{max(1, files - OWN_FILES):,} connections are taken (LimitNOFILE in the unit, or ulimit -n)"
+        )
+    if config.first_contact == "open":
+        warnings.append("first contact is open: jobs that have not met this controller go unpaced")
+    return warnings
 
 
 def _clock(found: Recovered) -> Clock:
@@ -239,6 +278,11 @@ def _header(config: ServerConfig, policy: Sharing, found: Recovered, epoch: int,
         core_code=core_code(),
         cluster=config.cluster,
     )
+
+
+def file_limit() -> int:
+    """Files that this process may have open."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def _raise_limit() -> None:
