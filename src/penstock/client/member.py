@@ -37,6 +37,8 @@ from penstock.wire.messages import Ack, Complete, Error, Goodbye, Message, Notic
 
 __all__ = ["Member", "MemberSettings", "MemberState"]
 
+UNREACHABLE_PAUSE = 30.0  # seconds between two tries to reach the controller, at most
+REFUSED_PAUSE = 60.0  # and between two tries to be taken by one that refuses
 LEAST_BEAT = 0.01  # seconds; a controller that asks for more beats than that is not in its right mind
 MOST_TEXT = 300  # characters of a controller's that are logged
 REFUSALS = frozenset({"auth", "version", "forbidden"})
@@ -183,7 +185,7 @@ class Member(Announcing):
         elif self._link is not LinkState.OFF:
             self.epoch_seen = welcome.epoch
             self._lease, self._beat = welcome.lease, welcome.beat
-            self._link, self._fails = LinkState.UP, 0
+            self._link = LinkState.UP
             self._heard = t
             self._introduce(t)
 
@@ -207,13 +209,15 @@ class Member(Announcing):
                 self._complaint = reason
             self._dial_again()
 
-    def _dial_again(self, least: float = 0.0) -> None:
+    def _dial_again(self, least: float = 0.0, most: float = UNREACHABLE_PAUSE) -> None:
         """Hang up and dial after a pause that grows with every failure."""
         if self._link is LinkState.UP:
             self._link = LinkState.DOWN
-        longest = min(30.0, 0.5 * 2.0 ** min(self._fails, 10))
+        longest = min(most, 0.5 * 2.0 ** min(self._fails, 10))
         self._fails += 1
-        self._out.append(Dial(max(least, self._chance.uniform(0.5, longest))))
+        # Whoever is told when to come again is not to come together with all others that were told so.
+        asked = least * self._chance.uniform(1.0, 1.25) if least else 0.0
+        self._out.append(Dial(max(asked, self._chance.uniform(0.5, longest))))
         if self._pacing is MemberState.WAIT:
             self._open()
 
@@ -265,6 +269,7 @@ class Member(Announcing):
 
     def _registered(self, told: Registered) -> None:
         self.app, self.member = told.app, told.member
+        self._fails = 0  # only who was taken, not who was let in and sent away
         self.fallbacks = {name: rate for name, rate in told.fallback.items() if 0.0 < rate <= wire.MOST_NUMBER}
         if self._pacing is MemberState.OPEN:
             self._set(self.fallback, NEVER)
@@ -288,7 +293,7 @@ class Member(Announcing):
             refused = f"; {self.without_grant}" if error.fatal and self.strange else ""
             self._log(f"the controller reports {error.code}: {_plain(error.text)}{refused}", warning=bool(refused))
             if error.fatal:
-                self._dial_again(error.retry_after)
+                self._dial_again(error.retry_after, REFUSED_PAUSE)
 
     def _refused(self, error: Error) -> None:
         if self._link in (LinkState.REFUSED, LinkState.OFF):

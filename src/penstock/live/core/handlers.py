@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from penstock.live.core.core import Core
 
 _MOST_MEMBER = 2**32 - 1
+MEMBERS_PER_NODE = 2
 _PROVED = ("user", "account", "qos")  # labels that a job cannot give itself
 # How far a job's own measure of its work may be from ours, in seconds and relative to the time that has passed.
 _AGREES, _AGREES_LONG = 1e-3, 1e-8
@@ -76,8 +77,9 @@ def _join(
         raise Refused("forbidden", f"job {key[0]!r} was evicted by an operator; come back later")
     members = app.members if app else {}
     number = session.member.number if session.member else _number(members, asked)
-    if number not in members and len(members) >= core.settings.members_per_job:
-        raise Refused("quota", f"job {key[0]!r} has {len(members)} members already; no more are accepted")
+    if number not in members and len(members) >= (most := _most_members(core, session, key[0])):
+        text = f"job {key[0]!r} has {len(members)} members already; {most} are accepted, two for each of its nodes"
+        raise Refused("quota", text if most > core.settings.members_per_job else text.partition(",")[0])
     if app is None and state.jobs_of[key[1]] >= core.settings.jobs_per_user and not session.identity.trusted:
         raise Refused("quota", f"user {key[1]} has {state.jobs_of[key[1]]:,} jobs already; no more are accepted")
     share = _nodes(core, session, key[0], nodes, members, number)
@@ -119,15 +121,27 @@ def _nodes(core: Core, session: Session, job: str, asked: int, members: dict[int
     What a job says of its own nodes is not believed: without the word of the batch system or a token it has one.
     """
     nodes = float(min(asked, core.settings.machine_nodes))
-    hook, proved = core.state.jobs.get(job), session.identity.nodes
-    known = min(hook.nodes if hook else inf, proved if proved is not None else inf)
+    known = _known_nodes(core, session, job)
     if known == inf and session.identity.trusted:
         return nodes
     known = 1.0 if known == inf else known
     # One that is lost may be dead, and its successor needs its nodes; if it is not, both are charged.
     others = (member for each, member in members.items() if each != number and member.stage is not Stage.LOST)
     left = known - sum(member.nodes for member in others)
-    return min(nodes, max(left, known / core.settings.members_per_job))
+    return min(nodes, max(left, known / _most_members(core, session, job)))
+
+
+def _known_nodes(core: Core, session: Session, job: str) -> float:
+    """The nodes of a job by the word of the batch system or a token; infinity without."""
+    hook, proved = core.state.jobs.get(job), session.identity.nodes
+    return min(hook.nodes if hook else inf, proved if proved is not None else inf)
+
+
+def _most_members(core: Core, session: Session, job: str) -> int:
+    """How many members a job may have: a node needs one, and another while that one is replaced."""
+    known = _known_nodes(core, session, job)
+    most = core.settings.members_per_job
+    return most if known == inf else max(most, int(MEMBERS_PER_NODE * min(known, core.settings.machine_nodes)))
 
 
 def _bind(core: Core, session: Session, member: Member) -> None:
