@@ -1,12 +1,13 @@
 """Asking the policy: a View of the active applications on each resource, as the simulator makes one.
 
-On several resources the policy is asked for each. An application can use the least of what it gets, so what this leaves
-over on the others is offered again, a few times. A policy that plans with the phases to come is told those that were
-announced: the operations posted now. Whatever a policy does wrong, the decision is made, by fair-share if need be.
+On several resources the policy is asked for each, in rounds (`policies.sharing.rounds`). A policy that plans with the
+phases to come is told those that were announced: the operations posted now. Whatever a policy does wrong, the decision
+is made, by fair-share if need be.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import inf, nan
@@ -25,9 +26,9 @@ from penstock.policies.sharing.asking import ask, at, improper, raised
 from penstock.policies.sharing.fair_share import fair_share
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.policies.sharing.rounds import share_out
 from penstock.policies.sharing.view import View, shut
 
-_ROUNDS = 4
 _SOON = 1e-3  # seconds of transfer that are shown of one that should have ended by now
 _MOST_OFTEN = 1e-3  # seconds between the ticks of a policy
 
@@ -149,44 +150,45 @@ class Decider:
         return PolicyAnswer(floors, shown, wanted, changes)
 
     def _least(self, policy: Sharing, state: ControllerState, shown: list[Shown], changes: list[Change]) -> Floats:
-        """The rate of every row: the least of what its resources give it, and again of what this leaves over there.
+        """The rate of every row over all resources that it uses.
 
         One that is seen to use little gets no more than it needs; a policy is shown all that it could use, for some
         take that for a weight. What a policy wants to remember is that of the first round, in which it saw everybody.
         """
-        share = state.rows.share[:, : state.rows.count]
-        limit, able = state.rows.limit[: state.rows.count], state.rows.able
-        wanted = np.where((share > 0.0).any(axis=0), 0.0, limit)
-        room = np.zeros(len(share))
-        room[[each.place for each in shown]] = [each.view.capacity for each in shown]
-        for turn in range(_ROUNDS):
-            most = _usable(limit - wanted, room, share)
-            more_able = np.where(able - wanted > SAME * able, able - wanted, 0.0)
-            most = np.where(more_able > 0.0, most, 0.0)
-            if not most.any():
-                break
-            given = np.where(share > 0.0, 0.0, inf)
-            for each in shown:
-                rates = self._rates(policy, state, each, room[each.place], most, wanted, [] if turn else changes)
-                given[each.place, each.rows] = rates / share[each.place, each.rows]
-            more = np.minimum(np.minimum(given.min(axis=0), most), more_able)
-            wanted += more
-            room = (share * np.where(share > 0.0, given - more, 0.0)).sum(axis=1)
-        return wanted
+        rows = state.rows
+        by_place = {each.place: each for each in shown}
+        capacity = np.array([by_place[k].view.capacity if k in by_place else 0.0 for k in range(len(rows.share))])
+        asked: set[int] = set()
 
-    def _rates(
-        self, policy: Sharing, state: ControllerState, shown: Shown, room: float, most: Floats, had: Floats,
-        changes: list[Change],
+        def ask_one(place: int, flows: Ints, limit: Floats, room: float, had: Floats) -> Floats:
+            noted = changes if place not in asked else []
+            asked.add(place)
+            return self._granted(policy, state, by_place[place], flows, limit, room, had, noted)
+
+        share = rows.share[:, : rows.count]
+        posted = rows.posted[: rows.count]
+        return share_out(share, capacity, rows.limit[: rows.count], rows.able, posted, ask_one)
+
+    def _granted(
+        self, policy: Sharing, state: ControllerState, shown: Shown, flows: Ints, limit: Floats, room: float,
+        had: Floats, changes: list[Change],
     ) -> Floats:  # fmt: skip
-        """What the policy gives of `room` on one resource to rows that can use `most`."""
-        share = state.rows.share[shown.place, shown.rows]
-        limit = np.minimum(shown.view.limit, share * most[shown.rows])
-        rates = np.zeros(limit.size)
-        # Only those that can use something are shown: a policy may divide by what one can use.
-        if (asking := np.flatnonzero(limit)).size:
-            view = _picked(shown.view._replace(capacity=room, limit=limit), asking)
-            rates[asking] = self._shared_out(policy, state, shown, view, shown.rows[asking], had, changes)
-        return rates
+        """What the policy gives of `room` on one resource to these rows, which can use `limit` of it.
+
+        In later rounds less is left than some could use. A policy that reckons with nobody being able to use more than
+        there is, and so gives what is not there, is asked again as if they could not.
+        """
+        places = np.searchsorted(shown.rows, flows)
+        view = _picked(shown.view._replace(capacity=room), places)
+        whole = np.minimum(view.limit, limit)
+        cut = np.minimum(whole, room)
+        if (whole > cut).any():
+            noted: list[Change] = []
+            with suppress(PolicyError):
+                rates = self._shared_out(policy, state, shown, view._replace(limit=whole), flows, had, noted)
+                changes += noted
+                return rates
+        return self._shared_out(policy, state, shown, view._replace(limit=cut), flows, had, changes)
 
     def _shared_out(
         self, policy: Sharing, state: ControllerState, shown: Shown, view: View, rows: Ints, had: Floats,
@@ -236,13 +238,6 @@ def _had(state: ControllerState, shown: Shown, rates: Floats) -> dict[Owner, flo
     """What every owner has on a resource already."""
     owners = [state.rows.rows[row].app.owner for row in shown.rows]
     return _totals(owners, state.rows.share[shown.place, shown.rows] * rates[shown.rows])
-
-
-def _usable(limit: Floats, room: Floats, share: Floats) -> Floats:
-    """How much more every row can use, where it may use `room` of its resources; next to nothing is nothing."""
-    fitting = np.divide(room[:, np.newaxis], share, out=np.full(share.shape, inf), where=share > 0.0).min(axis=0)
-    most: Floats = np.minimum(limit, fitting)
-    return np.where(most > SAME * limit, most, 0.0)
 
 
 def _planned(policy: Sharing, view: View) -> tuple[View, Floats]:
