@@ -172,6 +172,7 @@ DOCUMENTS = (
         {"status": CONTROLLER, "server": SERVER, "jobs": [JOB]},
         "the controller and its jobs; `top` prints the same",
     ),
+    Document("status-mine", "status --mine", {"capacity": Every(RESOURCE), "jobs": [JOB]}, "one's own jobs"),
     Document("policy", "policy", None, "which policy decides"),
     Document("capacity", "capacity", {"capacity": Every(RESOURCE)}, "every resource"),
     Document("mode", "mode", None, "the mode; `pause` and `resume` print the same"),

@@ -28,6 +28,7 @@ ORDERS = (
     ("mode", "resume"),
     ("drain", "drain on"),
     ("drain", "drain off"),
+    ("status-mine", "status --mine"),
     ("hook", "hook start --job batch --uid 1000 --names n1"),
     ("hook", "hook end --job batch --node n9"),
     ("exempt", "exempt other"),

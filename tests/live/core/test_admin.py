@@ -168,3 +168,17 @@ def test_a_policy_that_cannot_be_had_again_is_said_and_the_configured_one_decide
     again = Talk(settings=talk.settings, state=talk.twin, now=talk.now, epoch=8)
     assert again.core.decider.policy.name == "fair-share"
     assert "gone.py" in again.admin("status")["last_policy_failure"]
+
+
+def test_a_user_sees_its_own_jobs_and_the_totals_and_nothing_else():
+    talk = Talk()
+    for job, uid in (("mine", 1000), ("theirs", 1001)):
+        talk.join(job, uid=uid).post(1e6)
+    talk.quiet()
+    session = talk.connect(uid=1000)
+    (answer,) = talk.say(session, wire.Admin(1, "mine"))
+    assert isinstance(answer, wire.Answer)
+    assert [job["job"] for job in answer.body["jobs"]] == ["mine"]
+    assert answer.body["capacity"]["all"]["charged"] == 100.0
+    (refused,) = (word for word in talk.say(session, wire.Admin(2, "top")) if isinstance(word, wire.Error))
+    assert refused.code == "forbidden"

@@ -26,7 +26,9 @@ from penstock.live.server.config import load_config
 from penstock.live.server.serve import serve
 try:
     grace = "--grace" in sys.argv
-    sys.exit(serve(load_config(sys.argv[1]), grace=grace, ready=lambda address: print("ready", flush=True)))
+    ready = lambda address: print("ready", flush=True)
+    again = lambda: load_config(sys.argv[1])
+    sys.exit(serve(again(), grace=grace, ready=ready, again=again))
 except PenstockError as error:
     print(f"refused: {error}", flush=True)
     sys.exit(2)

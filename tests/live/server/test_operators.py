@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from machine import open_to_all
 from penstock.live.journal import replay
@@ -24,10 +25,11 @@ from penstock.live.server import serve as serving
 from penstock.live.server.config import make_config
 from penstock.live.server.errors import CannotServe
 from penstock.live.server.serve import check
-from penstock.wire.messages import Post, Rate, Register
+from penstock.wire.messages import Post, Rate, Register, Registered
+from penstock.wire.tokens import Claims, make_token, proof
 from ports import free_port
 
-from .conftest import PATIENCE, Server, until
+from .conftest import NONCE, PATIENCE, Raw, Server, until
 
 Make = Callable[..., Server]
 AS_OTHER = """
@@ -138,3 +140,46 @@ def test_a_policy_that_sleeps_does_not_hold_up_everybody(server: Make, tmp_path:
     assert status["policy"] == "fair-share" and "took more than" in status["last_policy_failure"]
     assert controller.kill(signal.SIGTERM) == 0
     assert not replay(controller.folder / "journal").differences
+
+
+def test_a_configuration_is_read_anew_without_a_restart(server: Make, tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_bytes(name.encode() * 32)
+        (tmp_path / name).chmod(0o400)
+    port = free_port()
+    controller = server(
+        auth=["peer", "hmac"], keys={"a": str(tmp_path / "a")}, tcp={"listen": f"127.0.0.1:{port}", "plain": True}
+    )
+    controller.start()
+    client = controller.client()
+
+    def enter(kid: str, job: str = "7") -> str:
+        token = make_token(kid.encode() * 32, Claims(job, 1000, 1, time.time() + 1e4, kid))
+        peer = Raw(socket.create_connection(("127.0.0.1", port)))
+        answer = peer.hello(
+            prove=lambda challenge: proof(token.secret, b"client", NONCE, challenge.nonce),
+            auth="hmac",
+            claims=token.claims,
+        )
+        peer.close()
+        return getattr(answer, "text", "welcome")
+
+    assert (enter("a"), enter("b")) == ("welcome", "the token was made with a key that this controller does not know")
+    _rewrite(controller, capacity="500 MB/s", keys={"b": str(tmp_path / "b")}, revoked=["8"])
+    assert (enter("b"), enter("b", "8")) == ("welcome", "the token was revoked")
+    assert "does not know" in enter("a")
+    until(lambda: controller.ask("capacity")["capacity"]["all"]["capacity"] == 5e8)
+    _rewrite(controller, capacity="nonsense")
+    assert controller.events("reload")[-1]["level"] == "error"
+    assert controller.ask("capacity")["capacity"]["all"]["capacity"] == 5e8
+    client.send(Register(1, "still here", 0, 1))
+    assert client.hear_a(Registered)
+
+
+def _rewrite(controller: Server, **changes: object) -> None:
+    told = len(controller.events("reload"))
+    file = controller.folder / "config.yaml"
+    file.write_text(yaml.safe_dump({**yaml.safe_load(file.read_text()), **changes}))
+    assert controller.process is not None
+    controller.process.send_signal(signal.SIGHUP)
+    until(lambda: len(controller.events("reload")) > told)

@@ -109,7 +109,10 @@ def _run(file: Path | None, given: dict[str, Any], grace: bool, epoch: int, json
         gc.enable()
         _announce(settled, address, json)
 
-    return live.server.serve.serve(settled, grace=grace, epoch=epoch, ready=ready)
+    def again() -> ServerConfig:
+        return chosen(file, given)
+
+    return live.server.serve.serve(settled, grace=grace, epoch=epoch, ready=ready, again=again)
 
 
 def _only(**given: Path | None) -> dict[str, str]:

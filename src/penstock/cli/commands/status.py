@@ -19,13 +19,28 @@ MOST = 10_000
 All = Annotated[bool, typer.Option("--all", help="Idle jobs, too.")]
 
 
-def status(every: All = False, address: AddressOption = None, json: Json = False) -> None:
+Mine = Annotated[bool, typer.Option("--mine", help="One's own jobs only, which every user may ask for.")]
+
+
+def status(every: All = False, mine: Mine = False, address: AddressOption = None, json: Json = False) -> None:
     """Show the jobs that do I/O under a running controller, their rates, and how full each resource is."""
+    if mine:
+        _tell_own(address, json)
+        return
     with line(address) as connected:
         answer = gathered(connected, every=every)
     words: list[Any] = report.live.table.status_lines(answer["status"], answer["server"])
     jobs = answer["jobs"]
     tell(answer, [*words, report.live.table.jobs_table(jobs) if jobs else "No job does I/O."], json)
+
+
+def _tell_own(address: str | None, json: bool) -> None:
+    with line(address, role="client") as connected:
+        own = connected.ask("mine")
+    rate = report.live.table.rate
+    words = [f"{name}: {rate(each['charged'])} of {rate(each['capacity'])}" for name, each in own["capacity"].items()]
+    jobs = own["jobs"]
+    tell(own, [*words, report.live.table.jobs_table(jobs) if jobs else "No job of yours is known."], json)
 
 
 def gathered(line: Line, most: int = MOST, every: bool = False) -> dict[str, Any]:

@@ -23,8 +23,8 @@ _MOST_ROWS = 10_000
 
 
 def take(core: Core, session: Session, message: wire.Admin) -> None:
-    """Do what an operator says, and answer."""
-    session.need("admin")
+    """Do what an operator says, and answer; others may look at what is theirs, and at the totals."""
+    session.need(*(("admin", "client") if message.verb == "mine" else ("admin",)))
     if message.verb not in _VERBS:
         raise Refused("value", f"no command {message.verb[:80]!r}; known: {', '.join(_VERBS)}")
     accepted, verb = _VERBS[message.verb]
@@ -36,6 +36,11 @@ def take(core: Core, session: Session, message: wire.Admin) -> None:
 
 def _status(core: Core, uid: int, args: Args) -> Any:
     return status.summary(core)
+
+
+def _mine(core: Core, uid: int, args: Args) -> Any:
+    jobs = [job for job in status.top(core, _MOST_ROWS, idle=True) if job["uid"] == uid]
+    return {"capacity": status.capacities(core.state), "mode": core.state.mode, "jobs": jobs}
 
 
 def _snapshot(core: Core, uid: int, args: Args) -> Any:
@@ -151,4 +156,5 @@ _VERBS: dict[str, tuple[tuple[str, ...], Callable[[Core, int, Args], Any]]] = {
     "exempt": (("add", "del"), _exempt),
     "evict": (("app", "job"), _evict),
     "snapshot": ((), _snapshot),
+    "mine": ((), _mine),
 }

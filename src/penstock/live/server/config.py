@@ -238,6 +238,7 @@ class ServerConfig(Record):
     keys: dict[str, File] = Field(default={})
     munge_socket: File | None = None
     hook_uids: tuple[User, ...] = ()
+    revoked: tuple[Name, ...] = ()
     quotas: QuotasConfig = QuotasConfig()
     journal: JournalConfig = JournalConfig()
     metrics_port: Port | None = None

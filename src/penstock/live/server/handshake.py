@@ -55,6 +55,7 @@ class House:
     own_uid: int = field(default_factory=os.geteuid)
     admin_group: int | None = None
     hook_uids: Collection[int] = ()
+    revoked: Collection[str] = ()  # jobs whose tokens count no more
     wall: Callable[[], float] = time.time
 
     def is_chief(self, peer: Peer) -> bool:
@@ -194,6 +195,8 @@ class ServerHandshake:
             return _refuse("auth", "the token was made with a key that this controller does not know", claims.kid)
         if not claims.exp > self._house.wall():
             return _refuse("auth", "the token has expired")
+        if claims.job in self._house.revoked:
+            return _refuse("auth", "the token was revoked")
         return claims
 
     def _by_token(self, hello: Hello, given: bytes) -> Step:

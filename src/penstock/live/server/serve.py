@@ -20,6 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from penstock.errors import PenstockError
 from penstock.live.core import Core
 from penstock.live.journal import JournalWriter, Lock, Recovered, boot_id, raise_epoch, recover
 from penstock.live.journal.segment import Header
@@ -48,17 +49,23 @@ FLUSH = 0.5  # seconds that a stop waits for what is on its way
 
 
 def serve(
-    config: ServerConfig, *, grace: bool = False, epoch: int = 0, ready: Callable[[str], None] = lambda address: None
+    config: ServerConfig,
+    *,
+    grace: bool = False,
+    epoch: int = 0,
+    ready: Callable[[str], None] = lambda address: None,
+    again: Callable[[], ServerConfig] | None = None,
 ) -> int:
     """Run a controller until it is told to stop; the exit code. `ready` is called once it listens.
 
-    `grace` starts cold even if the journal is whole, or without it if it is damaged; `epoch` is the least to take.
+    `grace` starts cold even if the journal is whole, or without it if it is damaged; `epoch` is the least to take;
+    `again` reads the configuration anew, for SIGHUP.
     """
     if not 0 <= epoch <= MOST_EPOCH:
         raise CannotServe(f"the epoch is {epoch}; a whole number from 0 to {MOST_EPOCH} is accepted")
     os.umask(0o077)
     _raise_limit()
-    return _runner()(_serve(config, grace, epoch, ready))
+    return _runner()(_serve(config, grace, epoch, ready, again))
 
 
 def check(config: ServerConfig) -> list[str]:
@@ -93,11 +100,17 @@ def _runner() -> Callable[[Any], int]:
     return run
 
 
-async def _serve(config: ServerConfig, grace: bool, epoch: int, ready: Callable[[str], None]) -> int:
+async def _serve(
+    config: ServerConfig,
+    grace: bool,
+    epoch: int,
+    ready: Callable[[str], None],
+    again: Callable[[], ServerConfig] | None,
+) -> int:
     with ExitStack() as stack:
         log = LogWriter(Path(config.log.file) if config.log.file else None, config.log.level)
         stack.callback(log.close)
-        controller = _Controller(config, log, stack)
+        controller = _Controller(config, log, stack, again)
         shell = controller.open(grace, epoch)
         return await controller.run(shell, ready)
 
@@ -105,8 +118,10 @@ async def _serve(config: ServerConfig, grace: bool, epoch: int, ready: Callable[
 class _Controller:
     """All that a controller holds while it runs; `stack` gives it back in the opposite order."""
 
-    def __init__(self, config: ServerConfig, log: LogWriter, stack: ExitStack) -> None:
-        self._config, self._log, self._stack = config, log, stack
+    def __init__(
+        self, config: ServerConfig, log: LogWriter, stack: ExitStack, again: Callable[[], ServerConfig] | None = None
+    ) -> None:
+        self._config, self._log, self._stack, self._again = config, log, stack, again
         self._loop = asyncio.get_running_loop()
         self._end: asyncio.Future[int] = self._loop.create_future()
         self._policy = find(config.sharing)
@@ -196,7 +211,7 @@ class _Controller:
     def _listen_to_signals(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended, 0)
-        self._loop.add_signal_handler(signal.SIGHUP, self._log.reopen)
+        self._loop.add_signal_handler(signal.SIGHUP, self._reload)
 
     def _ended(self, code: int) -> None:
         if not self._end.done():
@@ -225,7 +240,33 @@ class _Controller:
             keys=self._keys,
             admin_group=config.admin_group(),
             hook_uids=config.hook_uids,
+            revoked=config.revoked,
         )
+
+    def _reload(self) -> None:
+        """Open the log anew, and take from the configuration what can change while everybody goes on.
+
+        Keys, revoked tokens, who may give orders and send hooks count for whoever comes from now on; capacities that
+        were changed in the file are ordered as an operator would. Whatever is wrong in the file changes nothing.
+        """
+        self._log.reopen()
+        if self._again is None:
+            return
+        try:
+            config = self._again()
+            keys = config.site_keys()
+        except PenstockError as error:
+            self._log.error("reload", problem=str(error), effect="all stays as it was")
+            return
+        before, now = _capacities(self._config), _capacities(config)
+        self._config, self._keys = config, keys
+        self._shell.house = self._house(self._shell.house.epoch)
+        changed = {
+            each.name: each.capacity for each in config.settings().resources if before.get(each.name) != each.capacity
+        }
+        for name in changed.keys() & before.keys():
+            self._shell.order("capacity", resource=name, capacity=changed[name])
+        self._log.info("reload", capacities=changed, keys=sorted(keys), revoked=list(config.revoked))
 
     def _quotas(self) -> Quotas:
         """As configured, but no more connections than the system lets us have, with some files for ourselves."""
@@ -250,6 +291,10 @@ def _warnings(config: ServerConfig) -> list[str]:
     if config.first_contact == "open":
         warnings.append("first contact is open: jobs that have not met this controller go unpaced")
     return warnings
+
+
+def _capacities(config: ServerConfig) -> dict[str, float]:
+    return {each.name: each.capacity for each in config.settings().resources}
 
 
 def _clock(found: Recovered) -> Clock:
