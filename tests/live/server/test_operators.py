@@ -183,3 +183,19 @@ def _rewrite(controller: Server, **changes: object) -> None:
     assert controller.process is not None
     controller.process.send_signal(signal.SIGHUP)
     until(lambda: len(controller.events("reload")) > told)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to any group")
+def test_operators_can_read_the_journal_and_others_cannot(server: Make) -> None:
+    group = next(each for each in grp.getgrall() if each.gr_gid not in (0, 65534))
+    controller = server(socket={"path": "", "admin_group": group.gr_name})
+    controller.config["socket"]["path"] = str(controller.path)
+    controller.start()
+    controller.client().send(Register(1, "a", 0, 1))
+    assert controller.kill(signal.SIGTERM) == 0
+    folder = controller.folder / "journal"
+    kept = [path for path in folder.iterdir() if path.suffix in (".pj", ".snap")]
+    assert len(kept) >= 2
+    for path in (folder, *kept):
+        found = path.stat()
+        assert found.st_gid == group.gr_gid and found.st_mode & 0o067 == 0o040

@@ -130,7 +130,7 @@ def write_durably(path: Path, content: bytes) -> None:
     """A file that is there whole, or not at all, also after a loss of power."""
     draft = path.with_name(f".{path.name}.part")
     try:
-        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o640)
         try:
             write_all(file, content)
             os.fsync(file)

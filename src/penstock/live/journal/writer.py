@@ -134,7 +134,7 @@ class JournalWriter:
         """A new segment that can be written to, and its length."""
         path = segment_path(self._folder, header.epoch, header.first)
         start = opening(header)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o640)
         try:
             write_all(file, start)
             os.fsync(file)

@@ -63,7 +63,7 @@ def serve(
     """
     if not 0 <= epoch <= MOST_EPOCH:
         raise CannotServe(f"the epoch is {epoch}; a whole number from 0 to {MOST_EPOCH} is accepted")
-    os.umask(0o077)
+    os.umask(0o077 if config.admin_group() is None else 0o027)
     _raise_limit()
     return _runner()(_serve(config, grace, epoch, ready, again))
 
@@ -133,6 +133,7 @@ class _Controller:
         self._keys = config.site_keys()
         self._folder = config.journal_folder()
         stack.callback(Lock(self._folder).close)
+        _let_operators_read(self._folder, config.admin_group())
         self._doors = unix_doors(config.socket_path(), config.socket)
         for door, _ in self._doors:
             stack.callback(door.close)
@@ -261,11 +262,9 @@ class _Controller:
         before, now = _capacities(self._config), _capacities(config)
         self._config, self._keys = config, keys
         self._shell.house = self._house(self._shell.house.epoch)
-        changed = {
-            each.name: each.capacity for each in config.settings().resources if before.get(each.name) != each.capacity
-        }
-        for name in changed.keys() & before.keys():
-            self._shell.order("capacity", resource=name, capacity=changed[name])
+        changed = {name: now[name] for name in now.keys() & before.keys() if now[name] != before[name]}
+        for name, capacity in changed.items():
+            self._shell.order("capacity", resource=name, capacity=capacity)
         self._log.info("reload", capacities=changed, keys=sorted(keys), revoked=list(config.revoked))
 
     def _quotas(self) -> Quotas:
@@ -291,6 +290,14 @@ def _warnings(config: ServerConfig) -> list[str]:
     if config.first_contact == "open":
         warnings.append("first contact is open: jobs that have not met this controller go unpaced")
     return warnings
+
+
+def _let_operators_read(folder: Path, group: int | None) -> None:
+    """The group of operators may read the journal, as `explain` and `replay` do; all files in it are the group's."""
+    if group is not None:
+        with suppress(OSError):  # a controller that is not in that group cannot give it anything
+            os.chown(folder, -1, group)
+            folder.chmod(0o2750)
 
 
 def _capacities(config: ServerConfig) -> dict[str, float]:
