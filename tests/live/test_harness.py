@@ -156,13 +156,20 @@ def test_every_trouble_happens() -> None:
                 seen.add(record.kind)
             if isinstance(record, records.Gone | records.Ended):
                 seen.add(record.reason)
-            if isinstance(record, records.Expired | records.Adrift | records.Forgotten):
+            if isinstance(record, records.Expired | records.Adrift | records.Forgotten | records.Measured):
                 seen.add(type(record).__name__)
             return record
 
-    wanted = {"mode", "capacity", "drain", "policy", "exempt", "job_start", "job_end", "node_down"}
+    wanted = {"mode", "capacity", "drain", "policy", "exempt", "job_start", "job_end", "job_ending"}
     wanted |= {"evicted", "its job has ended", "its process has ended", "forgotten", "over when it came back"}
-    wanted |= {"Expired", "Adrift", "Forgotten", "nothing when it came back"}
+    wanted |= {
+        "Expired",
+        "Adrift",
+        "Forgotten",
+        "Measured",
+        "closed without moving anything",
+        "nothing when it came back",
+    }
     plans = [draw_plan(seed, POLICIES) for seed in range(200)]
     # Those in which most is forgotten come first: that is the rarest.
     for plan in sorted(plans, key=lambda plan: (plan.settings.forget, plan.troubles.death)):
