@@ -46,4 +46,5 @@ def calm_plan(
         weather=weather or Weather(),
         troubles=Troubles(partition=partition),
         busy=0.9,
+        lazy=False,
     )
