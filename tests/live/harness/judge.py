@@ -445,14 +445,16 @@ class Judge:
             self.expect(state.now >= state.grace_until, "a rate was raised while old leases may live")
 
     def _forced(self, key: Key, outputs: Sequence[Output]) -> float:
-        held = [
-            output.record.held
-            for output in outputs
-            if isinstance(output, WriteRecords)
-            and isinstance(output.record, records_of_core.Resynced | records_of_core.Posted)
-            and (output.record.app, output.record.member) == key
+        """What a member is charged with by this turn though nobody granted it, or by an operator's word for a moment."""
+        made = [output.record for output in outputs if isinstance(output, WriteRecords)]
+        kinds = records_of_core.Resynced | records_of_core.Posted
+        held = [each.held for each in made if isinstance(each, kinds) and (each.app, each.member) == key]
+        freed = [
+            each.rate
+            for each in made
+            if isinstance(each, records_of_core.Granted) and each.flags & FREE and (each.app, each.member) == key
         ]
-        return max(held, default=0.0)
+        return max(held + freed, default=0.0)
 
     def _leftovers(self) -> None:
         """Once every member has acked, nothing is left over that somebody could use."""

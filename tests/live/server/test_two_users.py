@@ -1,0 +1,86 @@
+"""Two real users of one controller: what one of them registers, claims and leaves idle takes nothing of the other's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from machine import open_to_all
+
+from .conftest import PATIENCE, Server, until
+
+Make = Callable[..., Server]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be other users")
+USER = """
+import json, os, selectors, socket, sys
+from penstock.wire import messages as wire
+uid, path, jobs, nodes = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+os.setgroups([]); os.setgid(uid); os.setuid(uid)
+looking, rates, known = selectors.DefaultSelector(), {}, {}
+for number in range(jobs):
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(path)
+    frames = wire.Frames(wire.MOST_FROM_CONTROLLER)
+    hello = wire.Hello(1, 1, "client", "user", b"n" * 16, 0, "peer")
+    words = [hello, wire.Auth(b""), wire.Register(1, f"{uid}-{number}", 0, nodes), wire.Post(2, 1, 1, 1e15)]
+    link.sendall(b"".join(map(wire.frame, words)))
+    looking.register(link, selectors.EVENT_READ, (number, frames))
+looking.register(sys.stdin, selectors.EVENT_READ, None)
+while True:
+    for key, _ in looking.select():
+        if key.data is None:
+            if not sys.stdin.readline():
+                sys.exit()
+            print(json.dumps({"rate": sum(rates.values()), "fallback": sum(known.values())}), flush=True)
+            continue
+        number, frames = key.data
+        for body in frames.feed(key.fileobj.recv(65536)):
+            word = wire.read_controller(body)
+            if isinstance(word, wire.Registered):
+                known[number] = word.fallback[""]
+            if isinstance(word, wire.Rate):
+                rates[number] = word.rate
+                key.fileobj.sendall(wire.frame(wire.Ack(word.epoch, word.rev)))
+"""
+
+
+class User:
+    """Some jobs of one user, each with an operation that it never moves a byte of."""
+
+    def __init__(self, controller: Server, uid: int, jobs: int, nodes: int = 1) -> None:
+        words = (str(uid), str(controller.path), str(jobs), str(nodes))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", USER, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def look(self) -> dict[str, float]:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        found: dict[str, float] = json.loads(self.process.stdout.readline())
+        return found
+
+    def leave(self) -> None:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+
+
+def test_sixty_idle_jobs_of_one_user_leave_the_other_half(server: Make) -> None:
+    controller = server(shares={}, machine_nodes=100)
+    controller.start()
+    open_to_all(controller.folder)
+    many, one = User(controller, 65533, 60, nodes=100), User(controller, 65532, 1)
+    try:
+        until(lambda: one.look()["rate"] >= 0.49e9 and many.look()["rate"] >= 0.49e9)
+        # A hundred nodes were claimed for each of the sixty jobs; they count as one each.
+        until(lambda: many.look()["fallback"] == pytest.approx(60 * 0.5 * 1e9 / 100))
+    finally:
+        many.leave()
+        one.leave()
