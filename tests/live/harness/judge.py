@@ -445,7 +445,7 @@ class Judge:
             self.expect(state.now >= state.grace_until, "a rate was raised while old leases may live")
 
     def _forced(self, key: Key, outputs: Sequence[Output]) -> float:
-        """What a member is charged with by this turn though nobody granted it, or by an operator's word for a moment."""
+        """What a member is charged with by this turn though nobody granted it, or by an operator's word."""
         made = [output.record for output in outputs if isinstance(output, WriteRecords)]
         kinds = records_of_core.Resynced | records_of_core.Posted
         held = [each.held for each in made if isinstance(each, kinds) and (each.app, each.member) == key]
