@@ -14,7 +14,7 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.model import Scenario, Trace
 from penstock.model.trace import LONG
-from penstock.traces.caps import Cap, caps, own_rate, peak
+from penstock.traces.caps import Cap, caps, least, own_rate, peak
 from penstock.traces.gaps import without_gaps
 from penstock.traces.job import Job
 from penstock.traces.names import Pseudonyms, hidden, unique
@@ -22,6 +22,7 @@ from penstock.traces.options import Options, window_of
 from penstock.traces.phases import Placed, Transfers, placed, transfers
 from penstock.traces.result import Imported, Skipped, Told, check_strict, nothing_left
 
+MOST_OPENS = 1_000  # bursts of a job of which nothing but its opens is known
 MANY = 1_000  # applications: more keep their phases in a Parquet file, which is read a hundred times as fast
 
 
@@ -64,19 +65,34 @@ def build(
     told, entries = _applications(kept, options, window)
     zero = _zero(kept, window)
     scenario = Scenario.from_document(
-        {"version": 1, "platform": _platform(kept, told, options)}
-        | ({"window": {"begin": window.begin - zero, "end": window.end - zero}} if window else {})
-        | {"applications": entries, "provenance": _provenance(kind, told, options, zero, assumed)}
+        _document(kept, told, entries, options, window)
+        | {"provenance": _provenance(kind, told, options, zero, assumed)}
     )
     return Imported(
-        scenario, tuple(told), tuple(left_out), dropped, tuple(notes), time.perf_counter() - begun, more or {}
+        scenario, tuple(told), tuple(left_out), dropped, tuple(notes), time.perf_counter() - begun, more or {}, window
     )
+
+
+def rebuilt(found: Imported, options: Options) -> Scenario:
+    """The scenario of the same jobs with other options; who is in it, and their names, stay."""
+    jobs = [each.job for each in found.applications]
+    window = None if found.window is None else _Window(*found.window)
+    told, entries = _applications(jobs, options, window)
+    return Scenario.from_document(_document(jobs, told, entries, options, window))
 
 
 def _window(jobs: Sequence[Job], options: Options) -> _Window | None:
     if options.window is None or not jobs:
         return None
     return _Window(*window_of(options.window, min(job.start for job in jobs)))
+
+
+def _document(
+    jobs: Sequence[Job], told: Sequence[Told], entries: list[dict[str, Any]], options: Options, window: _Window | None
+) -> dict[str, Any]:
+    zero = _zero(jobs, window)
+    watched = {"window": {"begin": window.begin - zero, "end": window.end - zero}} if window else {}
+    return {"version": 1, "platform": _platform(jobs, told, options), **watched, "applications": entries}
 
 
 def _inside(job: Job, window: _Window | None) -> bool:
@@ -91,7 +107,7 @@ def _zero(jobs: Sequence[Job], window: _Window | None) -> float:
 def _applications(
     jobs: Sequence[Job], options: Options, window: _Window | None
 ) -> tuple[list[Told], list[dict[str, Any]]]:
-    found = [transfers(job, options.tolerance, options.bursts) for job in jobs]
+    found = [transfers(job, options.tolerance, _count(job, options)) for job in jobs]
     limits = _caps(jobs, found, options)
     profiles = _profiles(jobs, found)
     zero = _zero(jobs, window)
@@ -113,6 +129,11 @@ def _applications(
     return told, entries
 
 
+def _count(job: Job, options: Options) -> int:
+    """How many bursts a job has if nobody can see them; one would make it look far more disturbing than any is."""
+    return min(max(job.opens, 2), MOST_OPENS) if options.bursts == "opens" else options.bursts
+
+
 def _idle(job: Job) -> Placed:
     """A job of which no byte is known: it computes."""
     return Placed(Trace([0], [job.seconds]), 0, None)
@@ -120,7 +141,9 @@ def _idle(job: Job) -> Placed:
 
 def _caps(jobs: Sequence[Job], found: Sequence[Transfers], options: Options) -> list[Cap]:
     rates = [own_rate(job, bursts) if job.pieces.total else 1.0 for job, bursts in zip(jobs, found, strict=True)]
-    limits = caps(jobs, rates, options.cap)
+    limits = [
+        _scaled(job, cap, options.cap_factor) for job, cap in zip(jobs, caps(jobs, rates, options.cap), strict=True)
+    ]
     if options.node_bandwidth is None:
         return limits
     # What the nodes can drive was given, so where their number is known it goes before what logs suggest.
@@ -130,6 +153,10 @@ def _caps(jobs: Sequence[Job], found: Sequence[Transfers], options: Options) -> 
         else cap
         for job, cap in zip(jobs, limits, strict=True)
     ]
+
+
+def _scaled(job: Job, cap: Cap, factor: float) -> Cap:
+    return cap if cap.origin == "given" or factor == 1.0 else cap._replace(rate=max(factor * cap.rate, least(job)))
 
 
 def _by_nodes(job: Job, options: Options, cap: Cap) -> bool:

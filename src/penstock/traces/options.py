@@ -30,15 +30,18 @@ class Options:
     unseen: Unseen = "keep"
     anonymise: bool = False
     strict: bool = False
-    bursts: int = BURSTS  # for jobs whose bursts nobody can see
+    bursts: int | Literal["opens"] = BURSTS  # for jobs whose bursts nobody can see; opens: as many as files were opened
+    cap_factor: float = 1.0  # times the caps that logs suggest; those that were given stay
 
     def __post_init__(self) -> None:
         _one_of("slack", self.slack, get_args(Slack))
         _one_of("unseen", self.unseen, get_args(Unseen))
         if not 0.0 <= self.tolerance <= 0.5:
             raise InvalidOption(f"tolerance is {self.tolerance:g}; accepted is a share of the run time from 0 to 50 %")
-        if self.bursts < 1:
-            raise InvalidOption(f"bursts is {self.bursts}; accepted is a whole number ≥ 1")
+        if self.bursts != "opens" and self.bursts < 1:
+            raise InvalidOption(f"bursts is {self.bursts}; accepted is a whole number ≥ 1, or opens")
+        if not 0.0 < self.cap_factor < float("inf"):
+            raise InvalidOption(f"cap_factor is {self.cap_factor:g}; accepted is a number > 0")
         if str(self.cap) not in CAPS and not Path(self.cap).is_file():
             raise InvalidOption(f"cap is {str(self.cap)!r}; accepted is {', '.join(CAPS)} or a CSV file")
 

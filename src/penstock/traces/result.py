@@ -71,6 +71,7 @@ class Imported:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     more: dict[str, Any] = field(default_factory=dict)  # figures of one source only
+    window: tuple[float, float] | None = None  # begin and end, on the clock of the jobs
 
     def to_dict(self) -> dict[str, Any]:
         """As printed by `--json`."""

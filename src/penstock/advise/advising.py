@@ -1,0 +1,235 @@
+"""From a site to advice: five answers, in the order in which a reader should believe them.
+
+1  can these data answer at all        coverage, grade, days
+2  is there contention                 pressure, what is lost, by whom, when
+3  which policy                        a group that nobody can tell apart, or why none is named
+4  how many targets, 5  a buffer       where the data say anything about them
+6  what would change the answer        every unknown at its ends; a verdict must hold at all of them
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from penstock.advise.advice import Advice, Assumption, Data
+from penstock.advise.buffers import BufferAnswer, buffer_answer
+from penstock.advise.contention import contention
+from penstock.advise.estimate import Days, days_of
+from penstock.advise.limits import flags, next_steps, not_seen, refusal
+from penstock.advise.policies import BETTER, IN_USE, PolicyAnswer, answer, candidates
+from penstock.advise.runs import Asked, Fate, fates
+from penstock.advise.sample import DRAWS, GOALS, Goal, Sample, draws, sample_days, sample_draws
+from penstock.advise.sensitivity import Sensitivity, Swept, words
+from penstock.advise.site import Site, site_of_import, site_of_scenario
+from penstock.advise.targets import TargetsAnswer, missing, targets_answer
+from penstock.advise.unknowns import BANDWIDTH, BURSTS, SLACK, corners, star, taken
+from penstock.campaign.executor import Executor, executor
+from penstock.errors import InvalidOption, PenstockError
+from penstock.model import Scenario
+from penstock.policies.sharing import find
+from penstock.traces import Imported, Options
+
+Progress = Callable[[str, int, int], None]
+CORNER_DRAWS = 40  # of jobs, where an unknown is swept: only the sign is asked for
+
+
+def advise(
+    source: Scenario | Imported,
+    options: Options | None = None,
+    *,
+    against: str = IN_USE,
+    goal: Goal | None = None,
+    sharing: Sequence[str] | None = None,
+    place: Executor | None = None,
+    progress: Progress | None = None,
+) -> Advice:
+    """What to do on a machine, from a scenario or from what an import found, with the options of that import.
+
+    `against` is the policy in use, `goal` is node-hours or min-yield (without one: the first of these in which
+    something is better), `sharing` what to choose from. `place` is an executor of campaigns.
+    """
+    begun = time.perf_counter()
+    if goal is not None and goal not in GOALS:
+        raise InvalidOption(f"goal is {goal!r}; accepted: {', '.join(GOALS)}")
+    policies = candidates([find(each).label for each in sharing] if sharing else None, find(against).label)
+    if len(policies) < 2:
+        raise InvalidOption(f"there is only {policies[0]} to choose from; give another policy, too")
+    site = site_of_import(source, options or Options()) if isinstance(source, Imported) else site_of_scenario(source)
+    return _Advising(site, policies, goal, place or executor(), progress).advice(begun)
+
+
+class _Advising:
+    """One site on its way to advice."""
+
+    def __init__(
+        self, site: Site, policies: tuple[str, ...], goal: Goal | None, place: Executor, progress: Progress | None
+    ) -> None:
+        self.policies, self.against, self.goal = policies, policies[0], goal
+        self.place, self.progress, self.runs = place, progress, 0
+        self.site = self._explaining(site)
+        self.scenario = self.site.make(taken(self.site.unknowns))
+        self.days = _days(self.scenario)
+
+    def advice(self, begun: float) -> Advice:
+        """All answers."""
+        site, nodes = self.site, self.site.nodes_known
+        ((own, sample),) = self._samples([self.scenario], self.policies, "comparing policies", DRAWS)
+        tried = answer(sample, self.against, self.goal, nodes)
+        swept = self._sweep(tried)
+        sensitivity = swept.sensitivities(site.unknowns, taken(site.unknowns))
+        why_not: dict[str, str] = {}
+        reason = refusal(site) or _depends(tried, swept, sensitivity, site)
+        if reason:
+            why_not["policy"] = reason
+        if not nodes:
+            why_not["node_hours"] = "the nodes of most jobs are not known"
+        targets, buffer = self._targets(why_not), self._buffer(tried, why_not)
+        return Advice(
+            data=self._data(own[self.against]),
+            assumptions=_assumptions(site, self.against, self.scenario),
+            contention=contention(site, self.scenario, own[self.against], self.days),
+            policy=None if reason else tried,
+            tried=tried,
+            targets=targets,
+            buffer=buffer,
+            why_not=why_not,
+            sensitivity=sensitivity,
+            not_seen=not_seen(site),
+            next=next_steps(site, self.days),
+            inspected=site.inspected,
+            seconds=time.perf_counter() - begun,
+            runs=self.runs,
+        )
+
+    def _explaining(self, site: Site) -> Site:
+        """The site with the slack under which simulated run times come closest to those observed."""
+        slack = next((each for each in site.unknowns if each.name == SLACK), None)
+        if slack is None:
+            return site
+        sites = [site.with_slack(str(end)) for end in (slack.low, slack.high)]
+        asked = [Asked(each.make(taken(each.unknowns)), (self.against,)) for each in sites]
+        found = self._run(asked, "explaining run times")
+        errors = [_run_time_error(each, fate[self.against], mean=True) for each, fate in zip(sites, found, strict=True)]
+        return sites[int(np.argmin([np.inf if error is None else error for error in errors]))]
+
+    def _run(self, asked: Sequence[Asked], what: str) -> list[dict[str, Fate]]:
+        self.runs += sum(len(each.policies) for each in asked)
+        told = self.progress
+        found = fates(asked, self.place, None if told is None else lambda done, total: told(what, done, total))
+        # Workers answer in any order; columns keep that of the policies.
+        return [{name: each[name] for name in one.policies} for one, each in zip(asked, found, strict=True)]
+
+    def _samples(
+        self, scenarios: Sequence[Scenario], policies: tuple[str, ...], what: str, count: int
+    ) -> list[tuple[dict[str, Fate], Sample]]:
+        """For each scenario how its jobs fared, and what its days, or so many draws of its jobs, say."""
+        own = self._run([Asked(each, policies) for each in scenarios], what)
+        if self.days.enough:
+            return [(each, sample_days(each, self.days)) for each in own]
+        asked = [Asked(drawn, policies) for each in scenarios for drawn in draws(each, count)]
+        found = self._run(asked, f"{what}, jobs drawn anew")
+        parts = [found[first : first + count] for first in range(0, len(found), count)]
+        return [(each, sample_draws(each, part)) for each, part in zip(own, parts, strict=True)]
+
+    def _sweep(self, tried: PolicyAnswer) -> Swept:
+        unknowns = self.site.unknowns
+        points = [taken(unknowns), *(corner for _, _, corner in star(unknowns)), *corners(unknowns)]
+        kept = [point for number, point in enumerate(points) if point not in points[:number]]
+        scenarios = [self.site.make(corner) for corner in kept]
+        found = self._samples(scenarios, (self.against, tried.of), "sweeping what is unknown", CORNER_DRAWS)
+        at = [(corner, sample) for corner, (_, sample) in zip(kept, found, strict=True)]
+        return Swept(tried, at, self.scenario.platform.bandwidth or 0.0)
+
+    def _targets(self, why_not: dict[str, str]) -> TargetsAnswer | None:
+        reason = missing(self.site.scenario)
+        if reason is None and not self.days.enough:
+            reason = "an interval needs three days"
+        if reason is None:
+            try:
+                return targets_answer(self.scenario, self.days, self.goal, self.site.nodes_known)
+            except PenstockError as error:
+                reason = str(error)
+        why_not["targets"] = reason
+        return None
+
+    def _buffer(self, tried: PolicyAnswer, why_not: dict[str, str]) -> BufferAnswer | None:
+        reason = refusal(self.site)
+        if reason is None and not self.days.enough:
+            reason = "an interval needs three days"
+        if reason is None:
+            try:
+                return buffer_answer(self.scenario, self.days, tried.goal, self.site.nodes_known)
+            except PenstockError as error:
+                reason = str(error)
+        why_not["buffer"] = reason
+        return None
+
+    def _data(self, fate: Fate) -> Data:
+        site = self.site
+        return Data(
+            jobs=len(site.rows),
+            moving=sum(row.volume > 0 for row in site.rows),
+            days=self.days.count,
+            by_days=self.days.enough,
+            node_hour_coverage=site.coverage,
+            grade=site.inspected.grade or None,
+            run_time_error=_run_time_error(site, fate),
+            flags=flags(site),
+        )
+
+
+def _days(scenario: Scenario) -> Days:
+    begin = scenario.window.begin if scenario.window else 0.0
+    starts = np.array([max(begin, each.release) for each in scenario.applications])
+    return days_of(starts, scenario.window.end - begin if scenario.window else None)
+
+
+def _depends(tried: PolicyAnswer, swept: Swept, rows: Sequence[Sensitivity], site: Site) -> str | None:
+    """Why the answer is none, if it hangs on what is unknown."""
+    guessed = [row for row in rows if row.unknown.name == BURSTS and row.changes_answer]
+    if guessed:
+        return "depends on bursts that nobody saw: with another number of them the gain lies outside its interval"
+    breaking = swept.breaking()
+    if tried.verdict != BETTER or not breaking:
+        return None
+    alone = dict.fromkeys(
+        words(corner, site.unknowns)[0] for corner in breaking if len(words(corner, site.unknowns)) == 1
+    )
+    names = list(alone) or list(dict.fromkeys(name for corner in breaking for name in words(corner, site.unknowns)))
+    how = "" if alone else " together"
+    return f"depends on {', '.join(names)}{how}: {tried.of} is not better than {tried.against} at every end"
+
+
+def _run_time_error(site: Site, fate: Fate, *, mean: bool = False) -> float | None:
+    """By how much simulated run times differ from those observed: median, or mean, of jobs that move bytes."""
+    pairs = [
+        (row.observed_seconds, seconds)
+        for row, seconds in zip(site.rows, fate.seconds.tolist(), strict=True)
+        if row.observed_seconds and row.volume
+    ]
+    if not pairs:
+        return None
+    errors = [abs(simulated - observed) / observed for observed, simulated in pairs]
+    return float(np.mean(errors) if mean else np.median(errors))
+
+
+def _assumptions(site: Site, against: str, scenario: Scenario) -> tuple[Assumption, ...]:
+    origins = {"": "given", "model": "assumed"}
+    found = []
+    bandwidth = scenario.shared_bandwidth
+    if bandwidth is not None:
+        origin = site.inspected.bandwidth_origin
+        found.append(Assumption(BANDWIDTH, bandwidth, origins.get(origin, origin)))
+    for name, key in (("caps", "bandwidth_origin"), ("nodes", "nodes_origin")):
+        told: dict[str, float] = {}
+        for row in site.rows:
+            told[str(row.facts.get(key) or "")] = told.get(str(row.facts.get(key) or ""), 0.0) + row.volume + 1e-9
+        origin = max(told, key=lambda each: told[each])
+        share = told[origin] / sum(told.values())
+        found.append(Assumption(name, f"of {share:.0%} of the bytes", origins.get(origin, origin)))
+    found += [Assumption(each.name, each.taken, "assumed") for each in site.unknowns if each.name in (SLACK, BURSTS)]
+    found.append(Assumption("policy in use", against, "assumed" if against == IN_USE else "given"))
+    return tuple(found)

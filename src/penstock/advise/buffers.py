@@ -1,0 +1,103 @@
+"""Would a burst buffer pay: what jobs gain behind one of growing size, that all may use.
+
+Sizes are given as the time that the file system takes to drain them, since that is what a buffer bridges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from penstock.advise.estimate import Days, Estimate
+from penstock.advise.runs import Fate
+from penstock.advise.sample import Goal, sample_days
+from penstock.metrics.losses import HOUR
+from penstock.model import Scenario
+from penstock.studies.buffers.pool import pooled
+
+STRATEGY = "fair"
+LADDER = (10.0, 60.0, 300.0, 1800.0, 7200.0)  # seconds of the file system's bandwidth
+ENOUGH = 0.9  # of what the largest gains
+_NONE = "none"
+
+
+@dataclass(frozen=True)
+class Size:
+    """One capacity and what it gains over no buffer; `node_hours_gain` is per day, None where nodes are unknown."""
+
+    capacity: float
+    drain_seconds: float
+    min_yield_gain: Estimate
+    node_hours_gain: Estimate | None
+
+    def gain(self, goal: Goal) -> Estimate:
+        """In the goal."""
+        return self.node_hours_gain if goal == "node-hours" and self.node_hours_gain else self.min_yield_gain
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "capacity": self.capacity,
+            "drain_seconds": self.drain_seconds,
+            "min_yield_gain": self.min_yield_gain.to_dict(),
+            "node_hours_gain": self.node_hours_gain and self.node_hours_gain.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class BufferAnswer:
+    """All sizes, and the smallest that gains nearly all that the largest does; None if none gains anything."""
+
+    goal: Goal
+    sizes: tuple[Size, ...]
+
+    @property
+    def chosen(self) -> Size | None:
+        """The smallest size that is worth nearly as much as the largest."""
+        most = self.sizes[-1].gain(self.goal)
+        if most.sign <= 0:
+            return None
+        return next(
+            size
+            for size in self.sizes
+            if size.gain(self.goal).sign > 0 and size.gain(self.goal).value >= ENOUGH * most.value
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        chosen = self.chosen
+        shown = chosen or self.sizes[-1]
+        return {
+            "strategy": STRATEGY,
+            "goal": self.goal,
+            "verdict": "better" if chosen else "no evidence",
+            "capacity": chosen and chosen.capacity,
+            "min_yield_gain": shown.min_yield_gain.to_dict(),
+            "node_hours_gain": shown.node_hours_gain and shown.node_hours_gain.to_dict(),
+            "sizes": [size.to_dict() for size in self.sizes],
+        }
+
+
+def buffer_answer(scenario: Scenario, days: Days, goal: Goal, nodes_known: bool) -> BufferAnswer:
+    """What buffers of the sizes of the ladder give."""
+    bandwidth = scenario.platform.bandwidth or 0.0
+    fates = {_NONE: _fate(scenario, 0.0)} | {str(each): _fate(scenario, each * bandwidth) for each in LADDER}
+    sample = sample_days(fates, days)
+    sizes = tuple(
+        Size(
+            each * bandwidth,
+            each,
+            sample.gain("min-yield", str(each), _NONE),
+            sample.gain("node-hours", str(each), _NONE) if nodes_known else None,
+        )
+        for each in LADDER
+    )
+    return BufferAnswer(goal, sizes)
+
+
+def _fate(scenario: Scenario, capacity: float) -> Fate:
+    lives = pooled(scenario, capacity, STRATEGY)
+    progress = np.where(lives.cut, 0.0, lives.progress)
+    return Fate(lives.yields, lives.nodes * (lives.seconds - progress) / HOUR, lives.seconds)

@@ -1,0 +1,122 @@
+"""Is there contention: how much jobs ask of the file system, what they lose by waiting for each other, who, when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from penstock.advise.estimate import DAY, Days, Estimate, percentiles, student
+from penstock.advise.runs import Fate
+from penstock.advise.site import Site
+from penstock.kernels.arrays import Floats
+from penstock.metrics.losses import HOUR
+from penstock.model import Scenario
+from penstock.studies.study import Study
+from penstock.traces.pieces import curve
+
+MOST = 5  # who lose most, and hours that are worst
+_DRAWS = 2_000
+_SEED = 20_261_117
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What jobs ask for, by the hour, as a share of the bandwidth."""
+
+    begin: Floats  # seconds since the first start
+    share: Floats
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Under the policy in use, simulated. `node_hours` and who lost them: None where nodes are unknown."""
+
+    pressure: Estimate
+    node_hours: float | None
+    share: Estimate
+    losers: tuple[tuple[str, float], ...]  # name and node-hours, or job-hours where nodes are unknown
+    demand: Demand
+
+    @property
+    def worst_hours(self) -> list[dict[str, float]]:
+        """The hours in which most was asked for."""
+        order = np.argsort(-self.demand.share, kind="stable")[:MOST]
+        return [
+            {"begin": float(self.demand.begin[i]), "demand": float(self.demand.share[i])}
+            for i in order
+            if self.demand.share[i] > 0.0
+        ]
+
+    def lost(self) -> dict[str, Any]:
+        """The JSON form of what is lost."""
+        by = [
+            {"name": name, "node_hours" if self.node_hours is not None else "job_hours": lost}
+            for name, lost in self.losers
+        ]
+        ends = {"share_low": self.share.to_dict()["low"], "share_high": self.share.to_dict()["high"]}
+        return {
+            "node_hours": self.node_hours,
+            "share": self.share.value,
+            **ends,
+            "by": by,
+            "worst_hours": self.worst_hours,
+        }
+
+
+def contention(site: Site, scenario: Scenario, fate: Fate, days: Days) -> Contention:
+    """What the run under the policy in use says."""
+    nodes = np.array([float(each.nodes) for each in scenario.applications])
+    order = np.argsort(-fate.lost, kind="stable")[:MOST]
+    names = [each.name for each in scenario.applications]
+    return Contention(
+        _pressure(site, scenario, days),
+        float(fate.lost.sum()) if site.nodes_known else None,
+        _share(fate, nodes, days),
+        tuple((names[i], float(fate.lost[i])) for i in order if fate.lost[i] > 1e-9),
+        _demand(site, scenario),
+    )
+
+
+def _pressure(site: Site, scenario: Scenario, days: Days) -> Estimate:
+    """Bytes asked for over what the file system could move: per day, or of the jobs drawn anew."""
+    bandwidth = scenario.shared_bandwidth or np.inf
+    if scenario.window is not None:
+        return Estimate(Study(scenario, bounds=False).pressure or 0.0)
+    volume = site.volume
+    if days.enough:
+        return student(np.bincount(days.of, volume, days.count) / (bandwidth * days.length * DAY))
+    span = max(row.start + row.seconds for row in site.rows) - min(row.start for row in site.rows)
+    rng = np.random.default_rng(_SEED)
+    drawn = volume[rng.integers(0, len(volume), (_DRAWS, len(volume)))].sum(axis=1)
+    return percentiles(drawn / (bandwidth * span), float(volume.sum()) / (bandwidth * span))
+
+
+def _share(fate: Fate, nodes: Floats, days: Days) -> Estimate:
+    used = nodes * fate.seconds / HOUR
+    whole = float(fate.lost.sum() / used.sum()) if used.sum() else 0.0
+    if not days.enough:
+        return Estimate(whole)
+    lost, there = np.bincount(days.of, fate.lost, days.count), np.bincount(days.of, used, days.count)
+    by_day = np.divide(lost, there, out=np.full(days.count, np.nan), where=there > 0)
+    _, low, high = student(by_day)
+    return Estimate(whole, min(low, whole), max(high, whole))
+
+
+def _demand(site: Site, scenario: Scenario) -> Demand:
+    rows = [row for row in site.rows if row.volume]
+    if not rows:
+        return Demand(np.zeros(1), np.zeros(1))
+    start, end, volume = (
+        np.concatenate(column)
+        for column in zip(
+            *((row.pieces.start + row.start, row.pieces.end + row.start, row.pieces.volume) for row in rows),
+            strict=True,
+        )
+    )
+    first = min(row.start for row in site.rows)
+    hours = int(np.ceil((float(end.max()) - first) / HOUR)) or 1
+    edges: Floats = first + HOUR * np.arange(hours + 1, dtype=np.float64)
+    moved = np.diff(curve(start, end, volume).by(edges))
+    return Demand(edges[:-1] - first, moved / HOUR / (scenario.shared_bandwidth or np.inf))

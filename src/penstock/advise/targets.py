@@ -1,0 +1,65 @@
+"""How many targets for whom: ways to give them out, compared day by day like sharing policies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from penstock.advise.estimate import Days
+from penstock.advise.policies import PolicyAnswer, answer
+from penstock.advise.runs import Fate
+from penstock.advise.sample import Goal, sample_days
+from penstock.metrics.losses import HOUR
+from penstock.model import Scenario
+from penstock.studies.targets import allocate
+from penstock.studies.targets.result import Allotment, Striped
+
+PLACEMENT = "greedy-clairvoyant"
+IN_USE = "static"
+ALLOCATIONS = (IN_USE, "nsys", "best-bandwidth", "tcpu", "mckp")
+
+
+@dataclass(frozen=True)
+class TargetsAnswer:
+    """The group of allocations, and the counts that the first of them gives."""
+
+    policies: PolicyAnswer
+    counts: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {**self.policies.to_dict(), "placement": PLACEMENT, "counts": self.counts}
+
+
+def missing(scenario: Scenario) -> str | None:
+    """Why targets cannot be compared, if they cannot."""
+    without = sum(each.profile is None for each in scenario.applications)
+    if without == len(scenario.applications):
+        return "no application was seen on several stripe counts, so nobody knows what more targets would give"
+    if scenario.platform.targets is None:
+        return "the number of storage targets is not stated (platform.targets of a scenario)"
+    if without:
+        return f"{without:,} of {len(scenario.applications):,} applications have no profile"
+    return None
+
+
+def targets_answer(scenario: Scenario, days: Days, goal: Goal | None, nodes_known: bool) -> TargetsAnswer:
+    """Which allocation, against what a site has by default: counts by the nodes of a job."""
+    runs = {name: allocate(scenario, name, PLACEMENT, interval="all") for name in ALLOCATIONS}
+    found = answer(sample_days({name: _fate(run) for name, run in runs.items()}, days), IN_USE, goal, nodes_known)
+    chosen = found.of if found.verdict == "better" else IN_USE
+    return TargetsAnswer(found, {each.name: each.count for each in runs[chosen].applications})
+
+
+def _fate(run: Allotment) -> Fate:
+    rows = run.applications
+    yields = np.array([1.0 if each.yield_ is None else each.yield_ for each in rows])
+    seconds = np.array([_seconds(each, run) for each in rows])
+    nodes = np.array([float(each.nodes) for each in rows])
+    return Fate(yields, nodes * seconds * (1.0 - yields) / HOUR, seconds)
+
+
+def _seconds(each: Striped, run: Allotment) -> float:
+    return max(0.0, (run.interval if each.completion is None else each.completion) - each.start)
