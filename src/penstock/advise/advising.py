@@ -25,7 +25,7 @@ from penstock.advise.sample import DRAWS, GOALS, Goal, Sample, draws, sample_day
 from penstock.advise.sensitivity import Sensitivity, Swept, words
 from penstock.advise.site import Site, site_of_import, site_of_scenario
 from penstock.advise.targets import TargetsAnswer, missing, targets_answer
-from penstock.advise.unknowns import BANDWIDTH, BURSTS, SLACK, corners, star, taken
+from penstock.advise.unknowns import BANDWIDTH, BURSTS, READINGS, SLACK, corners, star, taken
 from penstock.campaign.executor import Executor, executor
 from penstock.errors import InvalidOption, PenstockError
 from penstock.model import Scenario
@@ -33,6 +33,8 @@ from penstock.policies.sharing import find
 from penstock.traces import Imported, Options
 
 Progress = Callable[[str, int, int], None]
+EXACT = 0.95  # of all bytes
+SETTLED, AGREES = 4.0, 0.02  # one slack explains run times so many times better than the other, and by 2 % of them
 CORNER_DRAWS = 40  # of jobs, where an unknown is swept: only the sign is asked for
 
 
@@ -41,7 +43,7 @@ def advise(
     options: Options | None = None,
     *,
     against: str = IN_USE,
-    goal: Goal | None = None,
+    goal: str | None = None,
     sharing: Sequence[str] | None = None,
     place: Executor | None = None,
     progress: Progress | None = None,
@@ -58,7 +60,8 @@ def advise(
     if len(policies) < 2:
         raise InvalidOption(f"there is only {policies[0]} to choose from; give another policy, too")
     site = site_of_import(source, options or Options()) if isinstance(source, Imported) else site_of_scenario(source)
-    return _Advising(site, policies, goal, place or executor(), progress).advice(begun)
+    aim = next((each for each in GOALS if each == goal), None)
+    return _Advising(site, policies, aim, place or executor(), progress).advice(begun)
 
 
 class _Advising:
@@ -113,7 +116,13 @@ class _Advising:
         asked = [Asked(each.make(taken(each.unknowns)), (self.against,)) for each in sites]
         found = self._run(asked, "explaining run times")
         errors = [_run_time_error(each, fate[self.against], mean=True) for each, fate in zip(sites, found, strict=True)]
-        return sites[int(np.argmin([np.inf if error is None else error for error in errors]))]
+        best, worst = np.argsort([np.inf if error is None else error for error in errors], kind="stable").tolist()
+        low, high = errors[best], errors[worst]
+        # Bins blur where a burst ends, so only exact times can tell waiting from computing.
+        exact = site.share("source", "dxt") >= EXACT
+        chosen: Site = sites[best]
+        settled = exact and low is not None and high is not None and high > SETTLED * low + AGREES
+        return chosen.without(SLACK) if settled else chosen
 
     def _run(self, asked: Sequence[Asked], what: str) -> list[dict[str, Fate]]:
         self.runs += sum(len(each.policies) for each in asked)
@@ -189,9 +198,9 @@ def _days(scenario: Scenario) -> Days:
 
 def _depends(tried: PolicyAnswer, swept: Swept, rows: Sequence[Sensitivity], site: Site) -> str | None:
     """Why the answer is none, if it hangs on what is unknown."""
-    guessed = [row for row in rows if row.unknown.name == BURSTS and row.changes_answer]
+    guessed = [row.unknown.name for row in rows if row.unknown.name in READINGS and row.changes_answer]
     if guessed:
-        return "depends on bursts that nobody saw: with another number of them the gain lies outside its interval"
+        return f"depends on {' and '.join(guessed)}: read otherwise, the same bytes give a gain outside its interval"
     breaking = swept.breaking()
     if tried.verdict != BETTER or not breaking:
         return None
@@ -230,6 +239,7 @@ def _assumptions(site: Site, against: str, scenario: Scenario) -> tuple[Assumpti
         origin = max(told, key=lambda each: told[each])
         share = told[origin] / sum(told.values())
         found.append(Assumption(name, f"of {share:.0%} of the bytes", origins.get(origin, origin)))
+    found += [Assumption(name, value, "measured") for name, value in site.settled.items()]
     found += [Assumption(each.name, each.taken, "assumed") for each in site.unknowns if each.name in (SLACK, BURSTS)]
     found.append(Assumption("policy in use", against, "assumed" if against == IN_USE else "given"))
     return tuple(found)

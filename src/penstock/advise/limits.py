@@ -12,24 +12,28 @@ from penstock.traces.inspecting import Row
 
 MODELLED = 0.2  # of all bytes
 COVERED = 0.5  # of node-hours
+BOUNDED = 0.5  # of all bytes: with pressure caps from contended runs hide nearly all that is lost
 MOST_NAMED = 3
 
 
 def refusal(site: Site) -> str | None:
     """Why no policy is named, as far as the data alone tell."""
     moving, grade, covered = sum(row.volume > 0 for row in site.rows), site.inspected.grade, site.coverage
+    bound = site.share("bandwidth_origin", "lower_bound")
     reasons = (
         (moving < 2, f"{moving} of {len(site.rows)} jobs moved bytes; sharing needs two"),
         (not _meet(site), "no two of the jobs that moved bytes ran at the same time"),
         (site.modelled > MODELLED, f"a model, not a log, says when {site.modelled:.0%} of the bytes moved"),
         (grade == "D", "grade D: for a fifth of the bytes or more, times are missing or cut off"),
-        (
-            grade == "C" and not site.from_logs,
-            "grade C: bursts are unknown, and a scenario cannot be cut otherwise; give the logs themselves",
-        ),
+        (grade == "C", "grade C: of more than a fifth of the bytes nobody can tell one burst from a hundred"),
         (
             not site.bandwidth_given,
             "the bandwidth is not given; the highest rate seen is a lower bound, and the answer depends on it",
+        ),
+        (
+            bound > BOUNDED,
+            f"how fast jobs with {bound:.0%} of the bytes could be alone has only a lower bound; give --node-bandwidth "
+            "or --cap FILE",
         ),
         (
             covered is not None and covered < COVERED,
@@ -93,11 +97,8 @@ def flags(site: Site) -> tuple[str, ...]:
     """What a reader must know before believing a figure."""
     found = list(site.inspected.notes)
     if site.skipped:
-        count = len(site.skipped)
-        first = "" if count == 1 else ", the first"
-        found.append(
-            f"{count:,} log{'' if count == 1 else 's'} or row{'' if count == 1 else 's'} left out{first}: {site.skipped[0].why}"
-        )
+        count, why = len(site.skipped), site.skipped[0].why
+        found.append(f"1 log or row left out: {why}" if count == 1 else f"{count:,} logs or rows left out: {why}; …")
     marked: dict[str, int] = {}
     for row in site.rows:
         for flag in row.facts.get("flags") or ():

@@ -9,7 +9,7 @@ from typing import Any
 from penstock.advise.estimate import Estimate
 from penstock.advise.policies import BETTER, PolicyAnswer
 from penstock.advise.sample import Sample
-from penstock.advise.unknowns import BANDWIDTH, BURSTS, Corner, Unknown, Value
+from penstock.advise.unknowns import BANDWIDTH, READINGS, Corner, Unknown, Value
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Swept:
         return Sensitivity(unknown, start, end, low, high, changes)
 
     def _changed(self, unknown: Unknown, gain: Estimate) -> bool:
-        """Another sign; or, of bursts that nobody saw, a figure outside the interval: then it is made of a guess."""
+        """Another sign; or, of what is a reading of the same bytes, a figure outside the interval."""
         base = self._base.gain
-        outside = unknown.name == BURSTS and not base.low <= gain.value <= base.high
+        outside = unknown.name in READINGS and not base.low <= gain.value <= base.high
         return gain.sign != base.sign or outside
 
     def _gain(self, sample: Sample) -> Estimate:

@@ -6,8 +6,8 @@ scenario file only numbers can be changed, so what its import decided (slack, bu
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from penstock.advise.unknowns import (
     SLACK,
     Corner,
     Unknown,
+    Value,
 )
 from penstock.kernels.arrays import Floats
 from penstock.model import Scenario, Trace
@@ -46,6 +47,7 @@ class Site:
     unknowns: tuple[Unknown, ...]
     coverage: float | None  # of node-hours, by jobs whose bytes are known; None: nobody knows
     from_logs: bool
+    settled: Mapping[str, Value] = field(default_factory=dict)  # unknowns that the data decided
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -84,6 +86,16 @@ class Site:
         hours = sum(row.seconds for row in self.rows)
         assumed = sum(row.seconds for row in self.rows if row.facts.get("nodes_origin") == "assumed")
         return assumed <= 0.1 * hours
+
+    def without(self, name: str) -> Site:
+        """The same with an unknown that is not one any more: it stays as it is taken."""
+        (known,) = (each for each in self.unknowns if each.name == name)
+        left = tuple(each for each in self.unknowns if each.name != name)
+
+        def make(corner: Corner) -> Scenario:
+            return self.make({known.name: known.taken, **corner})
+
+        return replace(self, unknowns=left, make=make, settled={**self.settled, known.name: known.taken})
 
     def with_slack(self, slack: str) -> Site:
         """The same with another slack taken."""

@@ -14,6 +14,7 @@ Value = float | int | str
 Corner = Mapping[str, Value]
 
 BANDWIDTH, CAPS, SLACK, BURSTS = "bandwidth", "caps", "slack", "bursts"
+READINGS = (SLACK, BURSTS)  # two ways to read the same bytes: where they disagree, the figure is made of a guess
 GIVEN_BANDWIDTH = (0.75, 1.25)  # times what was given: file systems age, fill and share their servers
 SEEN_BANDWIDTH = (1.0, 4.0)  # times the highest rate seen, which is a lower bound
 BOUND_CAPS = (1.0, 2.0)  # over a year at two centres, the fastest tenth of runs was 1.94 times as fast as those alone

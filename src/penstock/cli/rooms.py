@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import rich.progress
     import rich.text
 
+    import penstock.advise
     import penstock.campaign.document
     import penstock.campaign.executor
     import penstock.campaign.merging
@@ -41,6 +42,8 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.policies.buffering
     import penstock.policies.mapping
     import penstock.policies.sharing.catalogue
+    import penstock.report.advice.page
+    import penstock.report.advice.table
     import penstock.report.buffers.plot
     import penstock.report.buffers.table
     import penstock.report.campaign.page
@@ -88,10 +91,24 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.studies.targets.export
     import penstock.studies.targets.local_search
     import penstock.traces.inspecting
+    import penstock.traces.io_model
     import penstock.traces.options
-    from penstock import campaign, live, lookback, model, policies, report, reproduce, studies, traces, workloads
+    from penstock import (
+        advise,
+        campaign,
+        live,
+        lookback,
+        model,
+        policies,
+        report,
+        reproduce,
+        studies,
+        traces,
+        workloads,
+    )
 
 __all__ = [
+    "advise",
     "campaign",
     "live",
     "lookback",
@@ -128,6 +145,7 @@ class Room:
 
 if not TYPE_CHECKING:
     rich = Room("rich")
+    advise = Room("penstock.advise")
     campaign = Room("penstock.campaign")
     live = Room("penstock.live")
     lookback = Room("penstock.lookback")

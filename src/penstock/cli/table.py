@@ -58,6 +58,10 @@ COMMANDS = (
         "inspect",
         "Show what logs or a scenario hold: bytes over time per job, how good the evidence is, what could not be seen.",
     ),
+    Row(
+        "advise",
+        "Say what to do on this machine: is there contention, which policy, targets, a buffer, and how sure that is.",
+    ),
     Row("policies", "List all policies with their rule, their parameters and where they come from."),
     Row("reproduce", "Run experiments of the papers again: figures (SVG, PNG), their data (CSV) and a summary (JSON)."),
     Row("campaign", "Run the campaign in FILE (workloads × settings × seeds × plans), or show what one has found."),

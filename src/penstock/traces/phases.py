@@ -26,6 +26,7 @@ from penstock.traces.pieces import Curve, Pieces, curve, distance
 
 Slack = Literal["compute", "contention"]
 MODELLED = ("model", "accounting")  # sources that do not say when bytes moved
+MOMENT = 1e-6  # seconds: what is closer touches
 BURSTS = 100  # where a source cannot tell bursts apart
 
 
@@ -138,15 +139,25 @@ def _displaced(pieces: Pieces, writes: Bools, start: Floats, length: Floats, vol
 
 
 def _trace(gaps: Floats, found: Transfers, last: float) -> Trace:
-    """Compute, transfer, compute, transfer …; computing of no length is left out."""
+    """Compute, transfer, compute, transfer …; transfers of one direction with no time between them are one."""
+    gaps, volume, writes = _joined(np.maximum(gaps, 0.0), found)
     count = len(gaps)
     kind, amount = np.zeros(2 * count + 1, np.int8), np.zeros(2 * count + 1)
-    kind[0::2], amount[0:-1:2] = COMPUTE, np.maximum(gaps, 0.0)
-    kind[1::2], amount[1::2] = np.where(found.writes, WRITE, READ), found.volume
+    kind[0::2], amount[0:-1:2] = COMPUTE, gaps
+    kind[1::2], amount[1::2] = np.where(writes, WRITE, READ), volume
     amount[-1] = last
     _round(kind, amount)
     kept = (kind != COMPUTE) | (amount > 0)
     return Trace(kind[kept], amount[kept])
+
+
+def _joined(gaps: Floats, found: Transfers) -> tuple[Floats, Floats, Bools]:
+    """A transfer that others slow down is seen in many pieces; the job posted it once."""
+    if not len(gaps):
+        return gaps, found.volume, found.writes
+    first = (gaps > MOMENT) | np.concatenate([[True], found.writes[1:] != found.writes[:-1]])
+    begins = np.flatnonzero(first)
+    return gaps[begins], np.add.reduceat(found.volume, begins), found.writes[begins]
 
 
 def _round(kind: NDArray[np.int8], amount: Floats) -> None:

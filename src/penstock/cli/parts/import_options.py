@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="The scenario to write: .yaml or .json.")
 ]
+Slurm = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="What sacct printed of the same time: nodes, starts and ends.")
+]
+Fields = Annotated[
+    str | None, typer.Option(metavar="A,B,…", help="The fields of a sacct file without a header, in their order.")
+]
 Io = Annotated[
     str | None,
     typer.Option(

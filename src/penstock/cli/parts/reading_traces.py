@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from penstock.traces.inspecting import Inspected
 
 
-def read_logs(logs: Sequence[Path], options: Options | None = None, slurm: Path | None = None) -> Imported:
+def read_logs(
+    logs: Sequence[Path], options: Options | None = None, slurm: Path | None = None, fields: Sequence[str] | None = None
+) -> Imported:
     """Darshan logs, with how many of them are done."""
     with ProgressLine() as line:
 
         def progress(done: int, all_: int) -> None:
             line.show("reading logs", done / all_ if all_ else None, f"{done:,} of {all_:,}")
 
-        return traces.import_darshan(logs, options, slurm=slurm, progress=progress)
+        return traces.import_darshan(logs, options, slurm=slurm, fields=fields, progress=progress)
 
 
 def import_to(output: Path | None, read: Callable[[], Imported], json: bool, files: Sequence[Path]) -> None:

@@ -25,11 +25,13 @@ def import_darshan(
     options: Options | None = None,
     *,
     slurm: str | os.PathLike[str] | None = None,
+    fields: Iterable[str] | None = None,
     progress: Progress | None = None,
 ) -> Imported:
     """A scenario from Darshan logs: files, or folders that are searched for them; one application per job.
 
-    `slurm` names what `sacct` printed of the same time: nodes, and when jobs began and ended, come from it. `progress`
+    `slurm` names what `sacct` printed of the same time: nodes, and when jobs began and ended, come from it; `fields`
+    are its columns if it has no header. `progress`
     is called with the number of logs read and that of all.
     """
     options, begun = options or Options(), time.perf_counter()
@@ -40,7 +42,7 @@ def import_darshan(
     if slurm is not None:
         from penstock.traces.slurm.joining import joined  # noqa: PLC0415 - few need it
 
-        met = joined(jobs, Path(slurm), options)
+        met = joined(jobs, Path(slurm), options, fields)
         return build(
             met.jobs, options, kind="darshan", what=what, begun=begun, skipped=[*skipped, *met.skipped],
             dropped=dropped, notes=met.notes, more={"node_hour_coverage": met.coverage},

@@ -6,7 +6,7 @@ zone, so if most logs lie a whole number of quarter hours away from their jobs, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -32,9 +32,9 @@ class Joined(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
-def joined(jobs: Sequence[Job], file: Path, options: Options) -> Joined:
+def joined(jobs: Sequence[Job], file: Path, options: Options, fields: Iterable[str] | None = None) -> Joined:
     """The jobs of the logs with what Slurm knows of them, and those that only Slurm has, if these are kept."""
-    accounting = read_accounting(file)
+    accounting = read_accounting(file, fields)
     rows = as_jobs(accounting, None, options)
     by_id = _by_id(accounting)
     shift = _shift(jobs, rows, by_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,21 +14,34 @@ from penstock.traces.job import Job
 from penstock.traces.options import Options
 from penstock.traces.pieces import Pieces
 from penstock.traces.result import Imported
+from penstock.traces.slurm.joining import joined
 from penstock.traces.tables.columnar import read_columnar
 from penstock.traces.tables.job_stats import read_job_stats
 from penstock.traces.tables.moved import Moved
 from penstock.traces.tables.prometheus import read_prometheus
 
 
-def import_table(file: str | Path, options: Options | None = None, *, label: str | None = None) -> Imported:
+def import_table(
+    file: str | Path,
+    options: Options | None = None,
+    *,
+    label: str | None = None,
+    slurm: str | Path | None = None,
+    fields: Iterable[str] | None = None,
+) -> Imported:
     """A scenario from a CSV, a Parquet file, a dump of job_stats or a range of Prometheus, told apart by their looks.
 
-    `label` names the label of Prometheus that holds the job.
+    `label` names the label of Prometheus that holds the job. `slurm` names what `sacct` printed of the same time, with
+    `fields` if it has no header: nodes, and when jobs began and ended, come from it.
     """
     options, begun = options or Options(), time.perf_counter()
     moved = read_table(Path(file), label)
-    jobs = list(_jobs(moved))
-    return build(jobs, options, kind="table", what=str(file), begun=begun, skipped=moved.skipped, notes=moved.notes)
+    jobs, skipped, notes, more = list(_jobs(moved)), list(moved.skipped), list(moved.notes), {}
+    if slurm is not None:
+        met = joined(jobs, Path(slurm), options, fields)
+        jobs, more = met.jobs, {"node_hour_coverage": met.coverage}
+        skipped, notes = [*skipped, *met.skipped], [*notes, *met.notes]
+    return build(jobs, options, kind="table", what=str(file), begun=begun, skipped=skipped, notes=notes, more=more)
 
 
 def read_table(path: Path, label: str | None = None) -> Moved:

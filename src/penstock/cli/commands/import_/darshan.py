@@ -11,9 +11,11 @@ from penstock.cli.parts.import_options import (
     Anonymise,
     Bandwidth,
     Cap,
+    Fields,
     NodeBandwidth,
     Output,
     Slack,
+    Slurm,
     Strict,
     Tolerance,
     Unseen,
@@ -24,14 +26,12 @@ from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to, read_logs
 
 Logs = Annotated[list[Path], typer.Argument(metavar="LOG|DIR …", help="Darshan logs, or folders of them.")]
-Slurm = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="What sacct printed of the same time: nodes, starts and ends.")
-]
 
 
 def darshan(
     logs: Logs,
     slurm: Slurm = None,
+    fields: Fields = None,
     output: Output = None,
     bandwidth: Bandwidth = None,
     node_bandwidth: NodeBandwidth = None,
@@ -56,4 +56,5 @@ def darshan(
         cap=cap,
         unseen=unseen,
     )
-    import_to(output, lambda: read_logs(logs, given, slurm), json, logs)
+    named = fields.split(",") if fields is not None else None
+    import_to(output, lambda: read_logs(logs, given, slurm, named), json, logs)

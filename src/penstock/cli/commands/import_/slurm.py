@@ -10,6 +10,7 @@ import typer
 from penstock.cli.parts.import_options import (
     Anonymise,
     Bandwidth,
+    Fields,
     Io,
     NodeBandwidth,
     Output,
@@ -24,9 +25,6 @@ from penstock.cli.parts.reading_traces import import_to
 from penstock.cli.rooms import traces
 
 SacctFile = Annotated[Path, typer.Argument(metavar="FILE", help="What `sacct -P` or `sacct --json` printed.")]
-Fields = Annotated[
-    str | None, typer.Option(metavar="A,B,…", help="The fields of a sacct file without a header, in their order.")
-]
 
 
 def slurm(

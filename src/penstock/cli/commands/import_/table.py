@@ -11,9 +11,11 @@ from penstock.cli.parts.import_options import (
     Anonymise,
     Bandwidth,
     Cap,
+    Fields,
     NodeBandwidth,
     Output,
     Slack,
+    Slurm,
     Strict,
     Tolerance,
     Window,
@@ -39,6 +41,8 @@ Label = Annotated[
 def table(
     file: TableFile,
     label: Label = None,
+    slurm: Slurm = None,
+    fields: Fields = None,
     output: Output = None,
     bandwidth: Bandwidth = None,
     node_bandwidth: NodeBandwidth = None,
@@ -52,4 +56,5 @@ def table(
 ) -> None:
     """Read a table of what jobs moved when: transfers, a time series, Lustre's job_stats or Prometheus."""
     given = options(bandwidth, node_bandwidth, window, anonymise, strict, tolerance=tolerance, slack=slack, cap=cap)
-    import_to(output, lambda: traces.import_table(file, given, label=label), json, [file])
+    named = fields.split(",") if fields is not None else None
+    import_to(output, lambda: traces.import_table(file, given, label=label, slurm=slurm, fields=named), json, [file])

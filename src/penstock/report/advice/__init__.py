@@ -1,0 +1,1 @@
+"""Advice: in words and tables for the terminal, in pictures, and as a page."""
