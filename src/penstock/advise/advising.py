@@ -45,13 +45,15 @@ def advise(
     against: str = IN_USE,
     goal: str | None = None,
     sharing: Sequence[str] | None = None,
+    buffer: bool = True,
     place: Executor | None = None,
     progress: Progress | None = None,
 ) -> Advice:
     """What to do on a machine, from a scenario or from what an import found, with the options of that import.
 
     `against` is the policy in use, `goal` is node-hours or min-yield (without one: the first of these in which
-    something is better), `sharing` what to choose from. `place` is an executor of campaigns.
+    something is better), `sharing` what to choose from. Without `buffer` nothing is said about one, in half the time.
+    `place` is an executor of campaigns.
     """
     begun = time.perf_counter()
     if goal is not None and goal not in GOALS:
@@ -61,7 +63,7 @@ def advise(
         raise InvalidOption(f"there is only {policies[0]} to choose from; give another policy, too")
     site = site_of_import(source, options or Options()) if isinstance(source, Imported) else site_of_scenario(source)
     aim = next((each for each in GOALS if each == goal), None)
-    return _Advising(site, policies, aim, place or executor(), progress).advice(begun)
+    return _Advising(site, policies, aim, place or executor(), progress).advice(begun, buffer)
 
 
 class _Advising:
@@ -76,7 +78,7 @@ class _Advising:
         self.scenario = self.site.make(taken(self.site.unknowns))
         self.days = _days(self.scenario)
 
-    def advice(self, begun: float) -> Advice:
+    def advice(self, begun: float, buffer: bool) -> Advice:
         """All answers."""
         site, nodes = self.site, self.site.nodes_known
         ((own, sample),) = self._samples([self.scenario], self.policies, "comparing policies", DRAWS)
@@ -89,15 +91,14 @@ class _Advising:
             why_not["policy"] = reason
         if not nodes:
             why_not["node_hours"] = "the nodes of most jobs are not known"
-        targets, buffer = self._targets(why_not), self._buffer(tried, why_not)
         return Advice(
             data=self._data(own[self.against]),
             assumptions=_assumptions(site, self.against, self.scenario),
             contention=contention(site, self.scenario, own[self.against], self.days),
             policy=None if reason else tried,
             tried=tried,
-            targets=targets,
-            buffer=buffer,
+            targets=self._targets(why_not),
+            buffer=self._buffer(tried, why_not, buffer),
             why_not=why_not,
             sensitivity=sensitivity,
             not_seen=not_seen(site),
@@ -164,8 +165,8 @@ class _Advising:
         why_not["targets"] = reason
         return None
 
-    def _buffer(self, tried: PolicyAnswer, why_not: dict[str, str]) -> BufferAnswer | None:
-        reason = refusal(self.site)
+    def _buffer(self, tried: PolicyAnswer, why_not: dict[str, str], asked: bool) -> BufferAnswer | None:
+        reason = refusal(self.site) if asked else "not asked for"
         if reason is None and not self.days.enough:
             reason = "an interval needs three days"
         if reason is None:
@@ -238,7 +239,7 @@ def _assumptions(site: Site, against: str, scenario: Scenario) -> tuple[Assumpti
             told[str(row.facts.get(key) or "")] = told.get(str(row.facts.get(key) or ""), 0.0) + row.volume + 1e-9
         origin = max(told, key=lambda each: told[each])
         share = told[origin] / sum(told.values())
-        found.append(Assumption(name, f"of {share:.0%} of the bytes", origins.get(origin, origin)))
+        found.append(Assumption(name, f"{100 * share:.0f} % of the bytes", origins.get(origin, origin)))
     found += [Assumption(name, value, "measured") for name, value in site.settled.items()]
     found += [Assumption(each.name, each.taken, "assumed") for each in site.unknowns if each.name in (SLACK, BURSTS)]
     found.append(Assumption("policy in use", against, "assumed" if against == IN_USE else "given"))

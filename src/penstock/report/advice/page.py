@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,7 +138,7 @@ def _jobs(advice: Advice) -> str:
     shown = []
     for row in rows[:_MOST_ROWS]:
         facts = row.facts
-        error, flags = facts.get("error_seconds"), "; ".join(facts.get("flags") or ())
+        error, flags = facts.get("error_seconds"), _first(facts.get("flags") or ())
         cells = [cell(row.name), cell(row.quality or NOTHING), cell(facts.get("source") or NOTHING)]
         cells.append(cell(duration(row.seconds), row.seconds))
         cells.append(cell(byte_scale(row.volume, pure=False).show(row.volume), row.volume))
@@ -148,6 +148,11 @@ def _jobs(advice: Advice) -> str:
     more = len(rows) - len(shown)
     caption = f"The {len(shown)} jobs that moved most; {more:,} more are not shown." if more else ""
     return f"<h2>Jobs</h2>{table('jobs', heads, shown, caption)}"
+
+
+def _first(flags: Sequence[str]) -> str:
+    """The first of some remarks, and how many more there are: a table is no place for all."""
+    return "" if not flags else flags[0] if len(flags) == 1 else f"{flags[0]} (+{len(flags) - 1})"
 
 
 def _listed(title: str, lines: Iterable[str]) -> str:

@@ -132,7 +132,8 @@ def _demand(axes: Axes, advice: Advice) -> None:
     axes.grid(axis="y", color=FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
     time_axis(axes, float(edges[0]), float(edges[-1]))
-    axes.set_title("asked for, by the hour, of the bandwidth")
+    what = "asked for" if advice.data.run_time_error is None else "moved"
+    axes.set_title(f"{what}, by the hour, of the bandwidth")
 
 
 def _losers(axes: Axes, losers: Sequence[tuple[str, float]], nodes: bool) -> None:
@@ -143,7 +144,7 @@ def _losers(axes: Axes, losers: Sequence[tuple[str, float]], nodes: bool) -> Non
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
-    axes.set_title(f"{'node' if nodes else 'job'}-hours lost by those who lose most")
+    axes.set_title(f"{'node' if nodes else 'job'}-hours lost")
 
 
 def _gains(

@@ -87,7 +87,7 @@ def group_words(found: PolicyAnswer) -> str:
     others = [name for name in found.tied if name != found.against]
     shown = gain_words(found)
     if found.verdict != "better":
-        return f"No evidence that anything is better than {found.against}. {shown}"
+        return f"No evidence that anything is better than {found.against}; to take one of the group, {shown}"
     if len(others) == 1:
         return f"{others[0]}. {shown}"
     named = ", ".join(others[1:_MOST_TIED]) + (" …" if len(others) > _MOST_TIED else "")
@@ -119,8 +119,11 @@ def buffer_words(advice: Advice) -> str:
     if chosen is None:
         what = f"{_bytes(largest.capacity)} ({duration(largest.drain_seconds)} of the bandwidth)"
         return f"No evidence that a buffer helps: even {what} gives {_size_gain(largest.min_yield_gain, None)}."
-    size = f"{_bytes(chosen.capacity)}, which the file system takes in {duration(chosen.drain_seconds)},"
-    return f"A buffer of {size} that all may use gives {_size_gain(chosen.min_yield_gain, chosen.node_hours_gain)}."
+    size = f"{_bytes(chosen.capacity)}, which the file system drains in {duration(chosen.drain_seconds)},"
+    gain = _size_gain(chosen.min_yield_gain, chosen.node_hours_gain)
+    if chosen is largest:
+        return f"The largest that was tried, {size} still gains on the next smaller: bandwidth is short, too. It gives {gain}."
+    return f"A buffer of {size} that all may use gives {gain}."
 
 
 def sensitivity_words(advice: Advice) -> str:
@@ -170,11 +173,11 @@ def _run_ground(advice: Advice) -> str:
 
 def _saving(hours: Estimate) -> str:
     what = "saves" if hours.value >= 0 else "loses"
-    return f"{what} {significant(abs(hours.value))} node-hours a day{_range(_turned(hours), significant)}"
+    return f"{what} {_hours(abs(hours.value))} node-hours a day{_range(_turned(hours), _hours)}"
 
 
 def _size_gain(yields: Estimate, hours: Estimate | None) -> str:
-    saved = f", and saves {significant(hours.value)} node-hours a day{_range(hours, significant)}" if hours else ""
+    saved = f", and saves {_hours(hours.value)} node-hours a day{_range(hours, _hours)}" if hours else ""
     return f"{_signed_yield(yields.value)} in the worst yield of a day{_range(yields, _yield)}{saved}"
 
 
@@ -192,6 +195,8 @@ def _range(found: Estimate, show: object) -> str:
 
 
 def _percent(share: float) -> str:
+    if 0.0 < abs(share) < 0.0005:
+        return "less than 0.1 %"
     return f"{100 * share:.1f} %" if abs(share) < 0.1 else f"{100 * share:.0f} %"
 
 
@@ -203,9 +208,14 @@ def _signed_yield(value: float) -> str:
     return f"{value + 0.0:+.3f}".replace("-", "−").replace("+0.000", "0")
 
 
+def _hours(value: float) -> str:
+    """Three digits: more would be read as knowledge."""
+    return f"{float(f'{value:.3g}'):,.10g}".replace("-", "−")
+
+
 def _signed_hours(value: float) -> str:
-    shown = significant(value)
-    return f"+{shown}" if value > 0 else shown.replace("-", "−")
+    shown = _hours(value)
+    return f"+{shown}" if value > 0 else shown
 
 
 def _bytes(volume: float) -> str:

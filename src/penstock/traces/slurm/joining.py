@@ -66,12 +66,19 @@ def _by_id(accounting: Accounting) -> dict[str, list[int]]:
 def _shift(jobs: Sequence[Job], rows: Sequence[Job], by_id: dict[str, list[int]]) -> float:
     """What sacct's clock must be moved by, if most jobs agree on a zone."""
     apart = [min((job.start - rows[i].start for i in by_id[job.id]), key=abs) for job in jobs if job.id in by_id]
-    if not apart:
+    if not apart or _fit(jobs, rows, by_id) > 0.5:
         return 0.0
     zone = QUARTER * round(float(np.median(apart)) / QUARTER)
     # A log starts after its job, by seconds or hours; only a start before it, or a shift that all share, is the zone.
     agree = np.mean([abs(each - zone) < QUARTER for each in apart])
     return zone if abs(zone) <= 14 * 3600 and agree > 0.5 else 0.0
+
+
+def _fit(jobs: Sequence[Job], rows: Sequence[Job], by_id: dict[str, list[int]]) -> float:
+    """The share of jobs whose logs lie where Slurm has the job: a table begins with a job's first byte, hours late."""
+    known = [(job, [rows[i] for i in by_id[job.id]]) for job in jobs if job.id in by_id]
+    within = [any(row.start - 60.0 <= job.start and job.end <= row.end + 60.0 for row in own) for job, own in known]
+    return float(np.mean(within))
 
 
 def _match(job: Job, rows: Sequence[Job], by_id: dict[str, list[int]]) -> int | None:

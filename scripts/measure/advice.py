@@ -1,0 +1,169 @@
+"""Measure advice against truth, as the site reports it: `python scripts/measure/advice.py [SEEDS] [PROCESSES]`.
+
+Sites are generated (tests/advise/world.py), run under fair-share, written out as logs see them, and imported. Truth is
+the mean of a day over 300 other weeks of the same site, with everything known. 100 seeds take two processes half an
+hour.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from penstock.advise import advise  # noqa: E402 - after the path
+from penstock.advise.estimate import days_of  # noqa: E402
+from penstock.advise.policies import CANDIDATES, IN_USE  # noqa: E402
+from penstock.advise.runs import fate_of  # noqa: E402
+from penstock.advise.sample import sample_days  # noqa: E402
+from penstock.campaign.executor import Here  # noqa: E402
+from penstock.policies.sharing import find  # noqa: E402
+from penstock.studies.share import run_study  # noqa: E402
+from penstock.studies.study import Study  # noqa: E402
+from penstock.traces import Options  # noqa: E402
+from tests.advise import world  # noqa: E402
+
+PRESSURES = (0.3, 0.9, 1.2)
+TRUE_WEEKS = 300
+FIRST_TRUE = 1_000_000  # seeds of weeks that say what is true
+KNOWN = Options(bandwidth=world.BANDWIDTH, node_bandwidth=world.NODE_BANDWIDTH)
+# What is written out, what is told besides, and how many of the seeds see it.
+CASES = {
+    "segments": ("segments", KNOWN, 1),
+    "heat maps": ("heat maps", KNOWN, 3),
+    "sacct + job_stats": ("sacct + job_stats", KNOWN, 3),
+    "counters": ("counters", KNOWN, 3),
+    "segments, caps unknown": ("segments", Options(bandwidth=world.BANDWIDTH), 3),
+    "segments, bandwidth unknown": ("segments", Options(node_bandwidth=world.NODE_BANDWIDTH), 3),
+}
+
+
+class Outcome(NamedTuple):
+    """What came of one site."""
+
+    case: str
+    pressure: float
+    refused: str
+    verdict: str
+    of: str
+    goal: str
+    yields: tuple[float, float, float]
+    hours: tuple[float, float, float]
+    lost: float
+    true_lost: float
+
+
+def main() -> None:
+    """Measure and print tables in Markdown."""
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    processes = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        truths = dict(zip(PRESSURES, (truth(pool, each) for each in PRESSURES), strict=True))
+        tasks = [(seed, pressure) for seed in range(seeds) for pressure in PRESSURES]
+        found = [each for some in pool.imap_unordered(outcomes, tasks) for each in some]
+    print(*table(found, truths), sep="\n")
+    print()
+    print(*reasons(found), sep="\n")
+
+
+def truth(pool: Any, pressure: float) -> dict[str, dict[str, float]]:
+    """By policy, what it gains over fair-share in worst yield and node-hours, mean of a day."""
+    weeks = np.array(pool.map(true_week, [(FIRST_TRUE + n, pressure) for n in range(TRUE_WEEKS)], chunksize=4))
+    least, lost = weeks.mean(axis=0)
+    place = CANDIDATES.index(IN_USE)
+    return {
+        name: {"yields": float(least[i] - least[place]), "hours": float(lost[place] - lost[i])}
+        for i, name in enumerate(CANDIDATES)
+    }
+
+
+def true_week(task: tuple[int, float]) -> list[list[float]]:
+    """Worst yield and node-hours lost of a day, mean of a week, under every policy."""
+    scenario = world.site(*task)
+    study = Study(scenario, bounds=False)
+    fates = {name: fate_of(study.program, run_study(study, find(name))) for name in CANDIDATES}
+    days = days_of(np.array([each.release for each in scenario.applications]))
+    sample = sample_days(fates, days)
+    return [np.nanmean(sample.min_yield, axis=0).tolist(), np.nanmean(sample.lost, axis=0).tolist()]
+
+
+def outcomes(task: tuple[int, float]) -> list[Outcome]:
+    """What advice says of one site, seen in every way."""
+    return list(_outcomes(*task))
+
+
+def _outcomes(seed: int, pressure: float) -> Iterator[Outcome]:
+    scenario = world.site(seed, pressure)
+    seen = world.watched(scenario)
+    study = Study(scenario, bounds=False)
+    true_lost = run_study(study, find(IN_USE)).lost_share or 0.0
+    for case, (source, options, every) in CASES.items():
+        if seed % every:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            found = world.SOURCES[source](seen, Path(folder), options)
+        advice = advise(found, options, buffer=False, place=Here())
+        tried = advice.tried
+        yield Outcome(
+            case, pressure, advice.why_not.get("policy", ""), tried.verdict, tried.of, tried.goal,
+            tuple(tried.shown.min_yield_gain), tuple(tried.shown.node_hours_gain or (0.0, 0.0, 0.0)),
+            advice.contention.share.value, true_lost,
+        )  # fmt: skip
+
+
+def table(found: list[Outcome], truths: dict[float, dict[str, dict[str, float]]]) -> Iterator[str]:
+    """A row for each way to see a site and each pressure."""
+    heads = ["seen as", "pressure", "sites", "refused", "better", "right sign", "worst yield held", "node-hours held"]
+    heads += ["held if nobody refused", "lost, seen − true"]
+    yield f"| {' | '.join(heads)} |"
+    yield f"| --- |{' --: |' * (len(heads) - 1)}"
+    for case in CASES:
+        for pressure in PRESSURES:
+            own = [each for each in found if (each.case, each.pressure) == (case, pressure)]
+            if own:
+                yield _row(case, pressure, own, truths[pressure])
+
+
+def _row(case: str, pressure: float, own: list[Outcome], true: dict[str, dict[str, float]]) -> str:
+    told = [each for each in own if not each.refused]
+    better = [each for each in told if each.verdict == "better"]
+    column = {"min-yield": "yields", "node-hours": "hours"}
+    right = sum(true[each.of][column[each.goal]] > 0 for each in better)
+    yields = sum(_holds(each.yields, true[each.of]["yields"]) for each in told)
+    hours = sum(_holds(each.hours, true[each.of]["hours"]) for each in told)
+    apart = np.median([each.lost - each.true_lost for each in own])
+    if_all = sum(
+        _holds(each.yields, true[each.of]["yields"]) + _holds(each.hours, true[each.of]["hours"]) for each in own
+    )
+    held = (f"{right} of {len(better)}", f"{yields} of {len(told)}", f"{hours} of {len(told)}")
+    shown = " | ".join(held) if told else "– | – | –"
+    return (
+        f"| {case} | {pressure} | {len(own)} | {len(own) - len(told)} | {len(better)} | {shown} | "
+        f"{if_all} of {2 * len(own)} | {apart:+.3f} |"
+    )
+
+
+def _holds(interval: tuple[float, float, float], value: float) -> bool:
+    return interval[1] <= value <= interval[2]
+
+
+def reasons(found: list[Outcome]) -> Iterator[str]:
+    """Why advice was refused, and how often."""
+    counts: dict[tuple[str, str], int] = {}
+    for each in found:
+        if each.refused:
+            key = (each.case, each.refused.split(":")[0])
+            counts[key] = counts.get(key, 0) + 1
+    yield from (f"- {case}: {words} ({count})" for (case, words), count in sorted(counts.items()))
+
+
+if __name__ == "__main__":
+    main()
