@@ -20,6 +20,7 @@ import pytest
 # Seconds that the tests of each room may take on one processor that nobody else uses. "start" is what all workers do
 # before their first test: imports, and finding the tests.
 BUDGETS = {
+    "advise": 30.0,
     "benchmarks": 15.0,
     "campaign": 60.0,
     "cli": 90.0,

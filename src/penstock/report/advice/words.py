@@ -122,7 +122,7 @@ def buffer_words(advice: Advice) -> str:
     size = f"{_bytes(chosen.capacity)}, which the file system drains in {duration(chosen.drain_seconds)},"
     gain = _size_gain(chosen.min_yield_gain, chosen.node_hours_gain)
     if chosen is largest:
-        return f"The largest that was tried, {size} still gains on the next smaller: bandwidth is short, too. It gives {gain}."
+        return f"Not bursts alone: even the largest tried, {size} gains more than the next smaller; it gives {gain}."
     return f"A buffer of {size} that all may use gives {gain}."
 
 
