@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmarks.advice import advice_rows
 from benchmarks.arrivals import coming_and_going_rows
 from benchmarks.buffers import sizing_rows, tier_rows
 from benchmarks.campaigns import campaign_rows
@@ -48,6 +49,7 @@ SUBJECTS = {
     "Live, clients and controller": live_rows,
     "Live, turns of the controller's core": decision_rows,
     "Traces, processor time and memory": trace_rows,
+    "Advice from logs": advice_rows,
     "Memory, timeline off": memory_rows,
     "Start-up": startup_rows,
     "Loading from Parquet": loading_rows,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from penstock.advise.policies import answer
 from penstock.advise.sample import Sample
 from penstock.advise.sensitivity import Swept, words
-from penstock.advise.unknowns import Unknown, corners, star, taken
+from penstock.advise.unknowns import Corner, Unknown, corners, star, taken
 
 B = Unknown("bandwidth", 1.0, 0.75, 1.25)
 CAPS = Unknown("caps", 1.0, 1.0, 2.0)
@@ -25,7 +25,9 @@ def gains(gain: float, noise: float = 0.0) -> Sample:
 
 
 def swept(base: Sample, others: dict[tuple[float, str], Sample]) -> Swept:
-    at = [({"bandwidth": bandwidth, "slack": slack}, sample) for (bandwidth, slack), sample in others.items()]
+    at: list[tuple[Corner, Sample]] = [
+        ({"bandwidth": bandwidth, "slack": slack}, sample) for (bandwidth, slack), sample in others.items()
+    ]
     return Swept(answer(base, "now", "node-hours", True), at, 100.0)
 
 
