@@ -1,7 +1,7 @@
 """Measure advice against truth, as the site reports it: `python scripts/measure/advice.py [SEEDS] [PROCESSES]`.
 
 Sites are generated (tests/advise/world.py), run under fair-share, written out as logs see them, and imported. Truth is
-the mean of a day over 300 other weeks of the same site, with everything known. 100 seeds take two processes half an
+the mean of a day over 200 other weeks of the same site, with everything known. 100 seeds take two processes half an
 hour.
 """
 
@@ -32,7 +32,7 @@ from penstock.traces import Options  # noqa: E402
 from tests.advise import world  # noqa: E402
 
 PRESSURES = (0.3, 0.9, 1.2)
-TRUE_WEEKS = 300
+TRUE_WEEKS = 200
 FIRST_TRUE = 1_000_000  # seeds of weeks that say what is true
 KNOWN = Options(bandwidth=world.BANDWIDTH, node_bandwidth=world.NODE_BANDWIDTH)
 # What is written out, what is told besides, and how many of the seeds see it.

@@ -52,6 +52,13 @@ def test_the_first_of_the_group_is_shown_not_its_luckiest():
     assert (found.tied, found.of) == (("simple", "lucky"), "simple")
 
 
+def test_of_a_better_group_one_that_is_clear_is_shown():
+    rng = np.array([14.0, -14.0, 13.0, -13.0, 12.0, -12.0, 0.1])
+    vague, clear = (np.full(7, 0.8), 92.0 + rng), level(0.8, 90.0)
+    found = answer(sample(now=level(0.8, 100.0), vague=vague, clear=clear), "now", "node-hours", True)
+    assert (found.verdict, found.tied, found.of) == ("better", ("vague", "clear"), "clear")
+
+
 def test_who_starves_the_worst_job_is_left_out():
     found = answer(sample(now=level(0.8, 100.0), starves=level(0.3, 50.0)), "now", "node-hours", True)
     assert (found.verdict, found.tied) == ("no evidence", ("now",))

@@ -115,9 +115,6 @@ def _group(sample: Sample, against: str, goal: Goal, nodes_known: bool) -> Polic
         for name in harmless
         if name == best or (sample.gain(goal, best, name).sign == 0 and sample.gain(goal, name, against).sign >= 0)
     ]
-    others = [name for name in tied if name != against]
-    second = max((name for name in harmless if name != against), key=lambda name: sample.figure(goal, name), default="")
-    of = others[0] if others else second or next(name for name in sample.policies if name != against)
     standings = tuple(
         Standing(
             name,
@@ -128,7 +125,17 @@ def _group(sample: Sample, against: str, goal: Goal, nodes_known: bool) -> Polic
         )
         for name in sample.policies
     )
-    return PolicyAnswer(against, goal, tuple(tied), of, standings)
+    return PolicyAnswer(against, goal, tuple(tied), _shown(sample, against, goal, harmless, tied), standings)
+
+
+def _shown(sample: Sample, against: str, goal: Goal, harmless: Sequence[str], tied: Sequence[str]) -> str:
+    """Whose gains are shown: the first of the group; if that is better than what is in use, the first that clearly is."""
+    others = [name for name in tied if name != against]
+    clear = [name for name in others if sample.gain(goal, name, against).sign > 0] if against not in tied else []
+    if clear or others:
+        return (clear or others)[0]
+    left = [name for name in harmless if name != against] or [name for name in sample.policies if name != against]
+    return max(left, key=lambda name: sample.figure(goal, name))
 
 
 def _harms(sample: Sample, name: str, against: str, goal: Goal, nodes_known: bool) -> bool:
