@@ -33,6 +33,20 @@ def main() -> None:
         _save(_order_figure(result, max(each.end for each in orders)), result.sharing)
     _save(comparison_figure(_demo()), "comparison")
     _save(_charge_figure(), "charge")
+    _save_advice()
+
+
+def _save_advice() -> None:
+    """The week that the guide to advice is about."""
+    from penstock.advise import advise  # noqa: PLC0415
+    from penstock.report.advice.plot import demand_figure, group_figure  # noqa: PLC0415
+    from penstock.traces import Options, import_table  # noqa: PLC0415
+
+    traces, options = EXAMPLES / "traces", Options(bandwidth=20e9, node_bandwidth=1e9)
+    found = import_table(traces / "week.csv", options, slurm=traces / "week-sacct.txt")
+    advice = advise(found, options, buffer=False)
+    _save(demand_figure(advice), "advice-demand")
+    _save(group_figure(advice.tried, marked=True), "advice-policies")
 
 
 def _order_figure(result: Result, longest: float) -> Figure:

@@ -70,6 +70,29 @@ TRACES: Hint = {
     "notes": list[str],
     "applications": [APPLICATION],
 }
+ESTIMATE: Hint = dict.fromkeys(("value", "low", "high"), float | None)
+GAINS: Hint = {"min_yield_gain": ESTIMATE, "node_hours_gain": ESTIMATE}
+GROUP: Hint = {"tied": list[str], **GAINS, "policies": [GAINS], "counts": Mapping[str, int]}
+ADVICE: Hint = {
+    "data": {
+        **dict.fromkeys(("node_hour_coverage", "run_time_error"), float | None),
+        "grade": str | None,
+        "flags": list[str],
+    },
+    "assumptions": [{"value": float | int | str}],
+    "lost": {
+        **dict.fromkeys(("node_hours", "share_low", "share_high"), float | None),
+        "by": [{"name": str, "node_hours": float, "job_hours": float}],
+    },
+    "pressure": ESTIMATE,
+    "policy": GROUP,
+    "targets": GROUP,
+    "buffer": {"capacity": float | None, **GAINS, "sizes": [GAINS]},
+    "why_not": Mapping[str, str],
+    "sensitivity": [{"from": float | int | str, "to": float | int | str, "gain_from": ESTIMATE, "gain_to": ESTIMATE}],
+    "not_seen": list[str],
+    "next": list[str],
+}
 # What classes print otherwise than their fields say.
 RECOMMENDED = With(
     Recommendation,
@@ -152,6 +175,7 @@ DOCUMENTS = (
     ),
     Document("import", "import darshan", TRACES, "what traces became; `slurm`, `swf` and `table` print the same"),
     Document("inspect", "inspect", TRACES, "what is in logs or in a scenario; with `--check` simulated, too"),
+    Document("advise", "advise", ADVICE, "what to do, how sure that is, and what could not be seen"),
     Document("policies", "policies", [{"parameters": Mapping[str, Cell]}], "the policies there are"),
     Document("reproduce", "reproduce", {"summary": object}, "one experiment; several are an array of these"),
     Document("reproduce-list", "reproduce --list", None, "the experiments there are"),

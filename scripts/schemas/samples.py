@@ -31,6 +31,12 @@ applications:
   - {name: a, phases: [{write: 1}, {compute: 1}, {write: 1}]}
   - {name: b, phases: [{write: 1}]}
 """
+_JOBS = "".join(
+    f"  - {{name: j{i}, release: {i * 4000}, profile: {{1: 1, 2: 2}}, phases: [{{compute: 999}}, {{write: 9000}}]}}\n"
+    for i in range(80)
+)
+SITE = f"version: 1\nplatform: {{bandwidth: 2, targets: 2, nodes: 4}}\napplications:\n{_JOBS}"
+NODELESS = f"{SITE}provenance: {{applications: {{'*': {{nodes: assumed}}}}}}\n"
 CAMPAIGN = """\
 version: 1
 name: small
@@ -77,6 +83,14 @@ CALLS = (
     ("inspect", "inspect job.darshan"),
     ("inspect", "inspect log.yaml --check"),
     ("inspect", "inspect window.yaml"),
+    ("advise", "advise site.yaml --sharing fcfs,greedy-com --workers 1"),
+    ("advise", "advise nodeless.yaml --sharing fcfs --workers 1"),
+    ("advise", "advise job.darshan --sharing fcfs --workers 1"),
+    (
+        "advise",
+        "advise week.csv --slurm week-sacct.txt --bandwidth 20GB/s --node-bandwidth 1GB/s --sharing greedy-com "
+        "--workers 1",
+    ),
     ("policies", "policies"),
     ("reproduce-list", "reproduce --list"),
     ("reproduce", "reproduce P2.fig5 --scale 0.001 --workers 1 -o experiment"),
@@ -95,10 +109,11 @@ def prepare(folder: Path) -> None:
     """Put the files of all calls into a folder."""
     for name in ("pack-night.yaml", "scratch-targets.yaml", "burst-buffer.yaml", "profiles.csv", "decide-state.json"):
         shutil.copy(ROOT / "examples" / name, folder)
-    for name in ("sacct.txt", "jobs.swf", "transfers.csv"):
+    for name in ("sacct.txt", "jobs.swf", "transfers.csv", "week.csv", "week-sacct.txt"):
         shutil.copy(ROOT / "examples" / "traces" / name, folder)
     shutil.copy(a_log(), folder / "job.darshan")
     texts = {"window.yaml": WINDOW, "whole.yaml": WHOLE, "refuses.py": POLICY}
+    texts |= {"site.yaml": SITE, "nodeless.yaml": NODELESS}
     texts |= {"campaign.yaml": CAMPAIGN, "more.yaml": CAMPAIGN.replace("1-3", "4-5")}
     for name, text in texts.items():
         (folder / name).write_text(text)

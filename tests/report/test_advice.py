@@ -34,6 +34,7 @@ def test_the_words_name_figures_of_the_json(advice):
     said = policy_words(advice)
     assert found["policy"]["of"] in said
     assert f"{abs(found['policy']['min_yield_gain']['value']):.3f}" in said
+    assert estimate_cells(advice.policy.shown.node_hours_gain, "hours")[0].lstrip("+") in said
 
 
 def test_a_refusal_says_why(advice):

@@ -129,7 +129,7 @@ def _group(sample: Sample, against: str, goal: Goal, nodes_known: bool) -> Polic
 
 
 def _shown(sample: Sample, against: str, goal: Goal, harmless: Sequence[str], tied: Sequence[str]) -> str:
-    """Whose gains are shown: the first of the group; if that is better than what is in use, the first that clearly is."""
+    """Whose gains are shown: the first of the group; where that is better, the first that clearly is."""
     others = [name for name in tied if name != against]
     clear = [name for name in others if sample.gain(goal, name, against).sign > 0] if against not in tied else []
     if clear or others:

@@ -57,7 +57,8 @@ def group_figure(found: PolicyAnswer, marked: bool) -> Figure:
             _gains(panels[1], found, marked, lambda each: each.node_hours_gain, "node-hours saved a day")
         panels[0].set_yticks(range(len(found.policies)), [label(each.name) for each in found.policies])
         panels[0].set_ylim(len(found.policies) - 0.5, -0.5)
-        words = "green: nobody can tell them apart; mean and 95 % interval" if marked else "mean and 95 % interval"
+        groups = "green: nobody can tell them apart; grey: harms the other goal; " if marked else ""
+        words = f"{groups}mean and 95 % interval"
         panels[0].set_title(words, fontweight="normal", fontsize=9)
         return figure
 

@@ -96,12 +96,11 @@ def group_words(found: PolicyAnswer) -> str:
 
 def gain_words(found: PolicyAnswer) -> str:
     """What the first member has over what is in use, in both goals."""
-    shown = found.shown
-    hours = shown.node_hours_gain
-    saved = f" and {_saving(hours)}" if hours else ""
-    what = "raises" if shown.min_yield_gain.value >= 0 else "lowers"
-    worst = f"{what} the worst yield of a day by {_yield(abs(shown.min_yield_gain.value))}"
-    return f"{found.of} {worst}{_range(_turned(shown.min_yield_gain), _yield)}{saved}, against {found.against}."
+    hours = found.shown.node_hours_gain
+    parts = [_raising(found.shown.min_yield_gain), *([_saving(hours)] if hours else [])]
+    if found.goal == "node-hours":
+        parts.reverse()
+    return f"{found.of} {' and '.join(parts)}, against {found.against}."
 
 
 def targets_words(advice: Advice) -> str:
@@ -171,7 +170,21 @@ def _run_ground(advice: Advice) -> str:
     return f"simulated under {advice.tried.against}; {_by(advice)}"
 
 
+def _both(found: Estimate, show: str) -> str:
+    value, ends = estimate_cells(found, show)
+    return value if ends == NOTHING else f"{value}; {ends}"
+
+
+def _raising(gain: Estimate) -> str:
+    if not gain.sign:
+        return f"does not clearly change the worst yield of a day ({_both(gain, 'yield')})"
+    what = "raises" if gain.value > 0 else "lowers"
+    return f"{what} the worst yield of a day by {_yield(abs(gain.value))}{_range(_turned(gain), _yield)}"
+
+
 def _saving(hours: Estimate) -> str:
+    if not hours.sign:
+        return f"does not clearly change the node-hours lost in a day ({_both(hours, 'hours')} saved)"
     what = "saves" if hours.value >= 0 else "loses"
     return f"{what} {_hours(abs(hours.value))} node-hours a day{_range(_turned(hours), _hours)}"
 
