@@ -12,7 +12,7 @@ from pytest import approx
 
 from advise import world
 from penstock.advise import Advice, advise
-from penstock.advise.runs import Asked, fates
+from penstock.advise.runs import RunRequest, fates
 from penstock.advise.sample import draws
 from penstock.campaign.executor import Here, executor
 from penstock.errors import InvalidOption
@@ -213,7 +213,7 @@ def test_targets_are_compared_where_they_are_known():
 
 
 def test_workers_do_not_change_the_answer(seen):
-    asked = [Asked(seen.scenario, ("fair-share", "greedy-com"))]
+    asked = [RunRequest(seen.scenario, ("fair-share", "greedy-com"))]
     one, two = fates(asked, Here()), fates(asked, executor("local", 2))
     for name in ("fair-share", "greedy-com"):
         assert np.array_equal(one[0][name].yields, two[0][name].yields)
@@ -226,7 +226,7 @@ def test_cut_off_jobs_lose_all():
         {"name": "b", "phases": [{"write": 4}]},
     ]
     scenario = Scenario.from_document({"version": 1, "platform": {"bandwidth": 1}, "applications": jobs})
-    (found,) = fates([Asked(scenario, ("fair-share",))], Here())
+    (found,) = fates([RunRequest(scenario, ("fair-share",))], Here())
     run = simulate(scenario, "fair-share")
     assert found["fair-share"].lost.sum() == approx(run.node_hours_lost)
     assert found["fair-share"].lost[0] == approx(2 * 10 / 3600)

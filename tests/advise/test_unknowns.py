@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.advise.policies import answer
 from penstock.advise.sample import Sample
-from penstock.advise.sensitivity import Swept, words
+from penstock.advise.sensitivity import SweptCorners, words
 from penstock.advise.unknowns import Corner, Unknown, corners, star, taken
 
 B = Unknown("bandwidth", 1.0, 0.75, 1.25)
@@ -24,11 +24,11 @@ def gains(gain: float, noise: float = 0.0) -> Sample:
     )
 
 
-def swept(base: Sample, others: dict[tuple[float, str], Sample]) -> Swept:
+def swept(base: Sample, others: dict[tuple[float, str], Sample]) -> SweptCorners:
     at: list[tuple[Corner, Sample]] = [
         ({"bandwidth": bandwidth, "slack": slack}, sample) for (bandwidth, slack), sample in others.items()
     ]
-    return Swept(answer(base, "now", "node-hours", True), at, 100.0)
+    return SweptCorners(answer(base, "now", "node-hours", True), at, 100.0)
 
 
 def test_one_at_a_time_and_all_together():

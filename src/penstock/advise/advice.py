@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.advise.buffers import BufferAnswer
 from penstock.advise.contention import Contention
-from penstock.advise.policies import PolicyAnswer
+from penstock.advise.policies import TieGroup
 from penstock.advise.sensitivity import Sensitivity
 from penstock.advise.targets import TargetsAnswer
 from penstock.traces.inspecting import Inspected
@@ -47,8 +47,8 @@ class Advice:
     data: Data
     assumptions: tuple[Assumption, ...]
     contention: Contention
-    policy: PolicyAnswer | None
-    tried: PolicyAnswer
+    policy: TieGroup | None
+    tried: TieGroup
     targets: TargetsAnswer | None
     buffer: BufferAnswer | None
     why_not: dict[str, str]

@@ -17,13 +17,13 @@ import numpy as np
 from penstock.advise.advice import Advice, Assumption, Data
 from penstock.advise.buffers import BufferAnswer, buffer_answer
 from penstock.advise.contention import contention
-from penstock.advise.estimate import Days, days_of
+from penstock.advise.estimate import DayBlocks, days_of
 from penstock.advise.limits import flags, next_steps, not_seen, refusal
-from penstock.advise.policies import BETTER, IN_USE, PolicyAnswer, answer, candidates
-from penstock.advise.runs import Asked, Fate, fates
+from penstock.advise.policies import BETTER, IN_USE, TieGroup, answer, candidates
+from penstock.advise.runs import Fate, RunRequest, fates
 from penstock.advise.sample import DRAWS, GOALS, Goal, Sample, draws, sample_days, sample_draws
-from penstock.advise.sensitivity import Sensitivity, Swept, words
-from penstock.advise.site import Site, site_of_import, site_of_scenario
+from penstock.advise.sensitivity import Sensitivity, SweptCorners, words
+from penstock.advise.site import LoggedSite, site_of_import, site_of_scenario
 from penstock.advise.targets import TargetsAnswer, missing, targets_answer
 from penstock.advise.unknowns import BANDWIDTH, BURSTS, READINGS, SLACK, corners, star, taken
 from penstock.campaign.executor import Executor, executor
@@ -70,7 +70,7 @@ class _Advising:
     """One site on its way to advice."""
 
     def __init__(
-        self, site: Site, policies: tuple[str, ...], goal: Goal | None, place: Executor, progress: Progress | None
+        self, site: LoggedSite, policies: tuple[str, ...], goal: Goal | None, place: Executor, progress: Progress | None
     ) -> None:
         self.policies, self.against, self.goal = policies, policies[0], goal
         self.place, self.progress, self.runs = place, progress, 0
@@ -108,24 +108,24 @@ class _Advising:
             runs=self.runs,
         )
 
-    def _explaining(self, site: Site) -> Site:
+    def _explaining(self, site: LoggedSite) -> LoggedSite:
         """The site with the slack under which simulated run times come closest to those observed."""
         slack = next((each for each in site.unknowns if each.name == SLACK), None)
         if slack is None:
             return site
         sites = [site.with_slack(str(end)) for end in (slack.low, slack.high)]
-        asked = [Asked(each.make(taken(each.unknowns)), (self.against,)) for each in sites]
+        asked = [RunRequest(each.make(taken(each.unknowns)), (self.against,)) for each in sites]
         found = self._run(asked, "explaining run times")
         errors = [_run_time_error(each, fate[self.against], mean=True) for each, fate in zip(sites, found, strict=True)]
         best, worst = np.argsort([np.inf if error is None else error for error in errors], kind="stable").tolist()
         low, high = errors[best], errors[worst]
         # Bins blur where a burst ends, so only exact times can tell waiting from computing.
         exact = site.share("source", "dxt") >= EXACT
-        chosen: Site = sites[best]
+        chosen: LoggedSite = sites[best]
         settled = exact and low is not None and high is not None and high > SETTLED * low + AGREES
         return chosen.without(SLACK) if settled else chosen
 
-    def _run(self, asked: Sequence[Asked], what: str) -> list[dict[str, Fate]]:
+    def _run(self, asked: Sequence[RunRequest], what: str) -> list[dict[str, Fate]]:
         self.runs += sum(len(each.policies) for each in asked)
         told = self.progress
         found = fates(asked, self.place, None if told is None else lambda done, total: told(what, done, total))
@@ -136,22 +136,22 @@ class _Advising:
         self, scenarios: Sequence[Scenario], policies: tuple[str, ...], what: str, count: int
     ) -> list[tuple[dict[str, Fate], Sample]]:
         """For each scenario how its jobs fared, and what its days, or so many draws of its jobs, say."""
-        own = self._run([Asked(each, policies) for each in scenarios], what)
+        own = self._run([RunRequest(each, policies) for each in scenarios], what)
         if self.days.enough:
             return [(each, sample_days(each, self.days)) for each in own]
-        asked = [Asked(drawn, policies) for each in scenarios for drawn in draws(each, count)]
+        asked = [RunRequest(drawn, policies) for each in scenarios for drawn in draws(each, count)]
         found = self._run(asked, f"{what}, jobs drawn anew")
         parts = [found[first : first + count] for first in range(0, len(found), count)]
         return [(each, sample_draws(each, part)) for each, part in zip(own, parts, strict=True)]
 
-    def _sweep(self, tried: PolicyAnswer) -> Swept:
+    def _sweep(self, tried: TieGroup) -> SweptCorners:
         unknowns = self.site.unknowns
         points = [taken(unknowns), *(corner for _, _, corner in star(unknowns)), *corners(unknowns)]
         kept = [point for number, point in enumerate(points) if point not in points[:number]]
         scenarios = [self.site.make(corner) for corner in kept]
         found = self._samples(scenarios, (self.against, tried.of), "sweeping what is unknown", CORNER_DRAWS)
         at = [(corner, sample) for corner, (_, sample) in zip(kept, found, strict=True)]
-        return Swept(tried, at, self.scenario.platform.bandwidth or 0.0)
+        return SweptCorners(tried, at, self.scenario.platform.bandwidth or 0.0)
 
     def _targets(self, why_not: dict[str, str]) -> TargetsAnswer | None:
         reason = missing(self.site.scenario)
@@ -165,7 +165,7 @@ class _Advising:
         why_not["targets"] = reason
         return None
 
-    def _buffer(self, tried: PolicyAnswer, why_not: dict[str, str], asked: bool) -> BufferAnswer | None:
+    def _buffer(self, tried: TieGroup, why_not: dict[str, str], asked: bool) -> BufferAnswer | None:
         reason = refusal(self.site) if asked else "not asked for"
         if reason is None and not self.days.enough:
             reason = "an interval needs three days"
@@ -191,13 +191,13 @@ class _Advising:
         )
 
 
-def _days(scenario: Scenario) -> Days:
+def _days(scenario: Scenario) -> DayBlocks:
     begin = scenario.window.begin if scenario.window else 0.0
     starts = np.array([max(begin, each.release) for each in scenario.applications])
     return days_of(starts, scenario.window.end - begin if scenario.window else None)
 
 
-def _depends(tried: PolicyAnswer, swept: Swept, rows: Sequence[Sensitivity], site: Site) -> str | None:
+def _depends(tried: TieGroup, swept: SweptCorners, rows: Sequence[Sensitivity], site: LoggedSite) -> str | None:
     """Why the answer is none, if it hangs on what is unknown."""
     guessed = [row.unknown.name for row in rows if row.unknown.name in READINGS and row.changes_answer]
     if guessed:
@@ -213,7 +213,7 @@ def _depends(tried: PolicyAnswer, swept: Swept, rows: Sequence[Sensitivity], sit
     return f"depends on {', '.join(names)}{how}: {tried.of} is not better than {tried.against} at every end"
 
 
-def _run_time_error(site: Site, fate: Fate, *, mean: bool = False) -> float | None:
+def _run_time_error(site: LoggedSite, fate: Fate, *, mean: bool = False) -> float | None:
     """By how much simulated run times differ from those observed: median, or mean, of jobs that move bytes."""
     pairs = [
         (row.observed_seconds, seconds)
@@ -226,7 +226,7 @@ def _run_time_error(site: Site, fate: Fate, *, mean: bool = False) -> float | No
     return float(np.mean(errors) if mean else np.median(errors))
 
 
-def _assumptions(site: Site, against: str, scenario: Scenario) -> tuple[Assumption, ...]:
+def _assumptions(site: LoggedSite, against: str, scenario: Scenario) -> tuple[Assumption, ...]:
     origins = {"": "given", "model": "assumed"}
     found = []
     bandwidth = scenario.shared_bandwidth

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.advise.estimate import Days, Estimate
+from penstock.advise.estimate import DayBlocks, Estimate
 from penstock.advise.runs import Fate
 from penstock.advise.sample import Goal, sample_days
 from penstock.metrics.losses import HOUR
@@ -24,7 +24,7 @@ _NONE = "none"
 
 
 @dataclass(frozen=True)
-class Size:
+class BufferSize:
     """One capacity and what it gains over no buffer; `node_hours_gain` is per day, None where nodes are unknown."""
 
     capacity: float
@@ -51,10 +51,10 @@ class BufferAnswer:
     """All sizes, and the smallest that gains nearly all that the largest does; None if none gains anything."""
 
     goal: Goal
-    sizes: tuple[Size, ...]
+    sizes: tuple[BufferSize, ...]
 
     @property
-    def chosen(self) -> Size | None:
+    def chosen(self) -> BufferSize | None:
         """The smallest size that is worth nearly as much as the largest."""
         most = self.sizes[-1].gain(self.goal)
         if most.sign <= 0:
@@ -80,13 +80,13 @@ class BufferAnswer:
         }
 
 
-def buffer_answer(scenario: Scenario, days: Days, goal: Goal, nodes_known: bool) -> BufferAnswer:
+def buffer_answer(scenario: Scenario, days: DayBlocks, goal: Goal, nodes_known: bool) -> BufferAnswer:
     """What buffers of the sizes of the ladder give."""
     bandwidth = scenario.platform.bandwidth or 0.0
     fates = {_NONE: _fate(scenario, 0.0)} | {str(each): _fate(scenario, each * bandwidth) for each in LADDER}
     sample = sample_days(fates, days)
     sizes = tuple(
-        Size(
+        BufferSize(
             each * bandwidth,
             each,
             sample.gain("min-yield", str(each), _NONE),

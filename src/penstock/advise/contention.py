@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from penstock.advise.estimate import DAY, Days, Estimate, percentiles, student
+from penstock.advise.estimate import DAY, DayBlocks, Estimate, percentiles, student
 from penstock.advise.runs import Fate
-from penstock.advise.site import Site
+from penstock.advise.site import LoggedSite
 from penstock.kernels.arrays import Floats
 from penstock.metrics.losses import HOUR
 from penstock.model import Scenario
@@ -22,7 +22,7 @@ _SEED = 20_261_117
 
 
 @dataclass(frozen=True)
-class Demand:
+class HourlyDemand:
     """What jobs ask for, by the hour, as a share of the bandwidth."""
 
     begin: Floats  # seconds since the first start
@@ -37,7 +37,7 @@ class Contention:
     node_hours: float | None
     share: Estimate
     losers: tuple[tuple[str, float], ...]  # name and node-hours, or job-hours where nodes are unknown
-    demand: Demand
+    demand: HourlyDemand
 
     @property
     def worst_hours(self) -> list[dict[str, float]]:
@@ -65,7 +65,7 @@ class Contention:
         }
 
 
-def contention(site: Site, scenario: Scenario, fate: Fate, days: Days) -> Contention:
+def contention(site: LoggedSite, scenario: Scenario, fate: Fate, days: DayBlocks) -> Contention:
     """What the run under the policy in use says."""
     nodes = np.array([float(each.nodes) for each in scenario.applications])
     order = np.argsort(-fate.lost, kind="stable")[:MOST]
@@ -79,7 +79,7 @@ def contention(site: Site, scenario: Scenario, fate: Fate, days: Days) -> Conten
     )
 
 
-def _pressure(site: Site, scenario: Scenario, days: Days) -> Estimate:
+def _pressure(site: LoggedSite, scenario: Scenario, days: DayBlocks) -> Estimate:
     """Bytes asked for over what the file system could move: per day, or of the jobs drawn anew."""
     bandwidth = scenario.shared_bandwidth or np.inf
     if scenario.window is not None:
@@ -93,7 +93,7 @@ def _pressure(site: Site, scenario: Scenario, days: Days) -> Estimate:
     return percentiles(drawn / (bandwidth * span), float(volume.sum()) / (bandwidth * span))
 
 
-def _share(fate: Fate, nodes: Floats, days: Days) -> Estimate:
+def _share(fate: Fate, nodes: Floats, days: DayBlocks) -> Estimate:
     used = nodes * fate.seconds / HOUR
     whole = float(fate.lost.sum() / used.sum()) if used.sum() else 0.0
     if not days.enough:
@@ -104,10 +104,10 @@ def _share(fate: Fate, nodes: Floats, days: Days) -> Estimate:
     return Estimate(whole, min(low, whole), max(high, whole))
 
 
-def _demand(site: Site, scenario: Scenario) -> Demand:
+def _demand(site: LoggedSite, scenario: Scenario) -> HourlyDemand:
     rows = [row for row in site.rows if row.volume]
     if not rows:
-        return Demand(np.zeros(1), np.zeros(1))
+        return HourlyDemand(np.zeros(1), np.zeros(1))
     start, end, volume = (
         np.concatenate(column)
         for column in zip(
@@ -119,4 +119,4 @@ def _demand(site: Site, scenario: Scenario) -> Demand:
     hours = int(np.ceil((float(end.max()) - first) / HOUR)) or 1
     edges: Floats = first + HOUR * np.arange(hours + 1, dtype=np.float64)
     moved = np.diff(curve(start, end, volume).by(edges))
-    return Demand(edges[:-1] - first, moved / HOUR / (scenario.shared_bandwidth or np.inf))
+    return HourlyDemand(edges[:-1] - first, moved / HOUR / (scenario.shared_bandwidth or np.inf))

@@ -38,7 +38,7 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Days:
+class DayBlocks:
     """Blocks of about a day. `of` has the block of each application, `length` is in days."""
 
     of: Ints
@@ -51,7 +51,7 @@ class Days:
         return self.count >= FEWEST
 
 
-def days_of(starts: Floats, span: float | None = None) -> Days:
+def days_of(starts: Floats, span: float | None = None) -> DayBlocks:
     """Applications by the day they started on; all days are equally long. What is no longer than a day is one block.
 
     >>> days_of(np.array([0.0, 90_000.0, 250_000.0])).of.tolist()
@@ -61,7 +61,7 @@ def days_of(starts: Floats, span: float | None = None) -> Days:
     length = float(starts.max()) - first if span is None else span
     count = max(1, round(length / DAY))
     block = np.floor((starts - first) / max(length, 1e-9) * count).astype(np.int64)
-    return Days(np.clip(block, 0, count - 1), count, length / count / DAY if count > 1 else 1.0)
+    return DayBlocks(np.clip(block, 0, count - 1), count, length / count / DAY if count > 1 else 1.0)
 
 
 def student(values: Floats) -> Estimate:

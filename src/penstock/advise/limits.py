@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from penstock.advise.estimate import FEWEST, Days
-from penstock.advise.site import Site
+from penstock.advise.estimate import FEWEST, DayBlocks
+from penstock.advise.site import LoggedSite
 from penstock.traces.inspecting import Row
 
 MODELLED = 0.2  # of all bytes
@@ -16,7 +16,7 @@ BOUNDED = 0.5  # of all bytes: with pressure caps from contended runs hide nearl
 MOST_NAMED = 3
 
 
-def refusal(site: Site) -> str | None:
+def refusal(site: LoggedSite) -> str | None:
     """Why no policy is named, as far as the data alone tell."""
     moving, grade, covered = sum(row.volume > 0 for row in site.rows), site.inspected.grade, site.coverage
     bound = site.share("bandwidth_origin", "lower_bound")
@@ -43,7 +43,7 @@ def refusal(site: Site) -> str | None:
     return next((words for holds, words in reasons if holds), None)
 
 
-def not_seen(site: Site) -> tuple[str, ...]:
+def not_seen(site: LoggedSite) -> tuple[str, ...]:
     """What could not be seen, in sentences."""
     found = [f"{each}." for each in map(_opened, site.inspected.notes)]
     if site.from_logs and site.coverage is None:
@@ -68,7 +68,7 @@ def not_seen(site: Site) -> tuple[str, ...]:
     return tuple(found)
 
 
-def next_steps(site: Site, days: Days) -> tuple[str, ...]:
+def next_steps(site: LoggedSite, days: DayBlocks) -> tuple[str, ...]:
     """What to measure next, what helps most first."""
     found = []
     if not site.bandwidth_given:
@@ -93,7 +93,7 @@ def next_steps(site: Site, days: Days) -> tuple[str, ...]:
     return tuple(found)
 
 
-def flags(site: Site) -> tuple[str, ...]:
+def flags(site: LoggedSite) -> tuple[str, ...]:
     """What a reader must know before believing a figure."""
     found = list(site.inspected.notes)
     if site.skipped:
@@ -108,18 +108,18 @@ def flags(site: Site) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _meet(site: Site) -> bool:
+def _meet(site: LoggedSite) -> bool:
     """Whether any two jobs that moved bytes were there together."""
     spans = sorted((row.start, row.start + row.seconds) for row in site.rows if row.volume)
     return any(later[0] < earlier[1] for earlier, later in pairwise(spans))
 
 
-def _coarse(site: Site) -> list[Row]:
+def _coarse(site: LoggedSite) -> list[Row]:
     unknown = [row for row in site.rows if row.quality in ("C", "D") and row.volume]
     return sorted(unknown, key=lambda row: -row.volume)[:MOST_NAMED]
 
 
-def _share(site: Site, rows: list[Row]) -> float:
+def _share(site: LoggedSite, rows: list[Row]) -> float:
     total = float(np.sum(site.volume))
     return sum(row.volume for row in rows) / total if total else 0.0
 

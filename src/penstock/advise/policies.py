@@ -34,7 +34,7 @@ BETTER, NO_EVIDENCE = "better", "no evidence"
 
 
 @dataclass(frozen=True)
-class Standing:
+class PolicyGain:
     """A policy against the one in use, in both goals; `node_hours_gain` is per day, None where nodes are unknown."""
 
     name: str
@@ -55,14 +55,14 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class PolicyAnswer:
+class TieGroup:
     """The group, and what its first member has over the policy in use; with that in the group there is no evidence."""
 
     against: str
     goal: Goal
     tied: tuple[str, ...]
     of: str  # whose gains are shown
-    policies: tuple[Standing, ...]
+    policies: tuple[PolicyGain, ...]
 
     @property
     def verdict(self) -> str:
@@ -70,7 +70,7 @@ class PolicyAnswer:
         return NO_EVIDENCE if self.against in self.tied else BETTER
 
     @property
-    def shown(self) -> Standing:
+    def shown(self) -> PolicyGain:
         """The policy whose gains are shown."""
         return next(each for each in self.policies if each.name == self.of)
 
@@ -95,7 +95,7 @@ class PolicyAnswer:
         }
 
 
-def answer(sample: Sample, against: str, goal: Goal | None, nodes_known: bool) -> PolicyAnswer:
+def answer(sample: Sample, against: str, goal: Goal | None, nodes_known: bool) -> TieGroup:
     """The group for a goal. Without one: node-hours, or the worst yield if no policy saves any."""
     if goal is not None:
         return _group(sample, against, goal, nodes_known)
@@ -104,7 +104,7 @@ def answer(sample: Sample, against: str, goal: Goal | None, nodes_known: bool) -
     return next((each for each in found if each.verdict == BETTER), found[0])
 
 
-def _group(sample: Sample, against: str, goal: Goal, nodes_known: bool) -> PolicyAnswer:
+def _group(sample: Sample, against: str, goal: Goal, nodes_known: bool) -> TieGroup:
     harmless = [
         name for name in sample.policies if name == against or not _harms(sample, name, against, goal, nodes_known)
     ]
@@ -116,7 +116,7 @@ def _group(sample: Sample, against: str, goal: Goal, nodes_known: bool) -> Polic
         if name == best or (sample.gain(goal, best, name).sign == 0 and sample.gain(goal, name, against).sign >= 0)
     ]
     standings = tuple(
-        Standing(
+        PolicyGain(
             name,
             sample.gain("min-yield", name, against),
             sample.gain("node-hours", name, against) if nodes_known else None,
@@ -125,7 +125,7 @@ def _group(sample: Sample, against: str, goal: Goal, nodes_known: bool) -> Polic
         )
         for name in sample.policies
     )
-    return PolicyAnswer(against, goal, tuple(tied), _shown(sample, against, goal, harmless, tied), standings)
+    return TieGroup(against, goal, tuple(tied), _shown(sample, against, goal, harmless, tied), standings)
 
 
 def _shown(sample: Sample, against: str, goal: Goal, harmless: Sequence[str], tied: Sequence[str]) -> str:

@@ -51,14 +51,14 @@ class Fate(NamedTuple):
     seconds: Floats
 
 
-class Asked(NamedTuple):
+class RunRequest(NamedTuple):
     """One scenario and the policies to run it under."""
 
     scenario: Scenario
     policies: tuple[str, ...]
 
 
-def fates(asked: Sequence[Asked], place: Executor, progress: Progress | None = None) -> list[dict[str, Fate]]:
+def fates(asked: Sequence[RunRequest], place: Executor, progress: Progress | None = None) -> list[dict[str, Fate]]:
     """For each scenario, by policy, how its jobs fared."""
     found: list[dict[str, Fate]] = [{} for _ in asked]
     total, done = sum(len(each.policies) for each in asked), 0
@@ -96,7 +96,7 @@ def _stopped(completion: float | None, cut: bool, end: float) -> float:
     return end if completion is None or cut else completion
 
 
-def _units(asked: Sequence[Asked]) -> Iterator[Unit]:
+def _units(asked: Sequence[RunRequest]) -> Iterator[Unit]:
     for number, each in enumerate(asked):
         source = Given("advice", None, {}, None, None, each.scenario)
         plans = [CampaignPlan(name, "simulate", SimulateOptions(sharing=name, bounds=False)) for name in each.policies]

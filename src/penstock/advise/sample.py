@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from penstock.advise.estimate import Days, Estimate, percentiles, student
+from penstock.advise.estimate import DayBlocks, Estimate, percentiles, student
 from penstock.advise.runs import Fate
 from penstock.kernels.arrays import SAME, Floats
 from penstock.model import COMPUTE, Application, Scenario, Trace
@@ -56,7 +56,7 @@ def without_rounding(one: Floats, other: Floats) -> Floats:
     return np.where(same, 0.0, one - other)
 
 
-def sample_days(fates: Mapping[str, Fate], days: Days) -> Sample:
+def sample_days(fates: Mapping[str, Fate], days: DayBlocks) -> Sample:
     """A row for each day."""
     columns = [(_least(fate.yields, days), _added(fate.lost, days)) for fate in fates.values()]
     least, lost = (np.column_stack(parts) for parts in zip(*columns, strict=True))
@@ -115,13 +115,13 @@ def _later(job: Application, seconds: float) -> object:
     return (Compute(compute=seconds), *job.phases)
 
 
-def _least(yields: Floats, days: Days) -> Floats:
+def _least(yields: Floats, days: DayBlocks) -> Floats:
     found = np.full(days.count, np.inf)
     np.minimum.at(found, days.of, yields)
     return np.where(np.isinf(found), np.nan, found)
 
 
-def _added(lost: Floats, days: Days) -> Floats:
+def _added(lost: Floats, days: DayBlocks) -> Floats:
     """Node-hours per day; a day without jobs counts for nothing."""
     jobs = np.bincount(days.of, minlength=days.count)
     found: Floats = np.bincount(days.of, lost, days.count) / days.length

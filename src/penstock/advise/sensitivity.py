@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.advise.estimate import Estimate
-from penstock.advise.policies import BETTER, PolicyAnswer
+from penstock.advise.policies import BETTER, TieGroup
 from penstock.advise.sample import Sample
 from penstock.advise.unknowns import BANDWIDTH, READINGS, Corner, Unknown, Value
 
@@ -35,10 +35,10 @@ class Sensitivity:
         }
 
 
-class Swept:
+class SweptCorners:
     """Samples at the ends of unknowns, to be asked about a policy."""
 
-    def __init__(self, base: PolicyAnswer, at: Sequence[tuple[Corner, Sample]], bandwidth: float) -> None:
+    def __init__(self, base: TieGroup, at: Sequence[tuple[Corner, Sample]], bandwidth: float) -> None:
         self._base, self._at, self._bandwidth = base, at, bandwidth
 
     def sensitivities(self, unknowns: Sequence[Unknown], taken: Mapping[str, Value]) -> tuple[Sensitivity, ...]:

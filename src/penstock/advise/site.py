@@ -38,7 +38,7 @@ SOME = 0.05  # of all bytes: what fewer of them have makes no difference
 
 
 @dataclass(frozen=True)
-class Site:
+class LoggedSite:
     """`make` gives the scenario of a choice of unknowns; jobs have the same order in all of them."""
 
     inspected: Inspected
@@ -87,7 +87,7 @@ class Site:
         assumed = sum(row.seconds for row in self.rows if row.facts.get("nodes_origin") == "assumed")
         return assumed <= 0.1 * hours
 
-    def without(self, name: str) -> Site:
+    def without(self, name: str) -> LoggedSite:
         """The same with an unknown that is not one any more: it stays as it is taken."""
         (known,) = (each for each in self.unknowns if each.name == name)
         left = tuple(each for each in self.unknowns if each.name != name)
@@ -97,13 +97,13 @@ class Site:
 
         return replace(self, unknowns=left, make=make, settled={**self.settled, known.name: known.taken})
 
-    def with_slack(self, slack: str) -> Site:
+    def with_slack(self, slack: str) -> LoggedSite:
         """The same with another slack taken."""
         swapped = tuple(each._replace(taken=slack) if each.name == SLACK else each for each in self.unknowns)
         return replace(self, unknowns=swapped)
 
 
-def site_of_import(found: Imported, options: Options) -> Site:
+def site_of_import(found: Imported, options: Options) -> LoggedSite:
     """A site whose logs, or tables, have just been read."""
     inspected = inspect_import(found)
     whole = replace(options, anonymise=False)  # who is in it has its pseudonym already
@@ -117,17 +117,17 @@ def site_of_import(found: Imported, options: Options) -> Site:
             built[key] = columnar(rebuilt(found, replace(whole, **chosen, bandwidth=whole.bandwidth or base)))
         return scaled(built[key], float(corner.get(BANDWIDTH, 1.0)), 1.0)
 
-    site = Site(inspected, found.scenario, make, (), found.more.get("node_hour_coverage"), True)
+    site = LoggedSite(inspected, found.scenario, make, (), found.more.get("node_hour_coverage"), True)
     return replace(site, unknowns=_of_import(site, options))
 
 
-def site_of_scenario(scenario: Scenario) -> Site:
+def site_of_scenario(scenario: Scenario) -> LoggedSite:
     """A site that somebody wrote down, or imported some time ago."""
 
     def make(corner: Corner) -> Scenario:
         return scaled(columnar(scenario), float(corner.get(BANDWIDTH, 1.0)), float(corner.get(CAPS, 1.0)))
 
-    site = Site(inspect_scenario(scenario), scenario, make, (), None, False)
+    site = LoggedSite(inspect_scenario(scenario), scenario, make, (), None, False)
     return replace(site, unknowns=_of_numbers(site))
 
 
@@ -156,7 +156,7 @@ def columnar(scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"applications": applications})
 
 
-def _of_import(site: Site, options: Options) -> tuple[Unknown, ...]:
+def _of_import(site: LoggedSite, options: Options) -> tuple[Unknown, ...]:
     found = list(_of_numbers(site))
     if site.modelled < 1.0 - SOME:
         found.append(Unknown(SLACK, options.slack, "compute", "contention"))
@@ -165,7 +165,7 @@ def _of_import(site: Site, options: Options) -> tuple[Unknown, ...]:
     return tuple(found)
 
 
-def _of_numbers(site: Site) -> tuple[Unknown, ...]:
+def _of_numbers(site: LoggedSite) -> tuple[Unknown, ...]:
     found = []
     if site.scenario.platform.bandwidth is not None:
         ends = GIVEN_BANDWIDTH if site.bandwidth_given else SEEN_BANDWIDTH

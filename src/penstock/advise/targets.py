@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.advise.estimate import Days
-from penstock.advise.policies import PolicyAnswer, answer
+from penstock.advise.estimate import DayBlocks
+from penstock.advise.policies import TieGroup, answer
 from penstock.advise.runs import Fate
 from penstock.advise.sample import Goal, sample_days
 from penstock.metrics.losses import HOUR
@@ -25,7 +25,7 @@ ALLOCATIONS = (IN_USE, "nsys", "best-bandwidth", "tcpu", "mckp")
 class TargetsAnswer:
     """The group of allocations, and the counts that the first of them gives."""
 
-    policies: PolicyAnswer
+    policies: TieGroup
     counts: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def missing(scenario: Scenario) -> str | None:
     return None
 
 
-def targets_answer(scenario: Scenario, days: Days, goal: Goal | None, nodes_known: bool) -> TargetsAnswer:
+def targets_answer(scenario: Scenario, days: DayBlocks, goal: Goal | None, nodes_known: bool) -> TargetsAnswer:
     """Which allocation, against what a site has by default: counts by the nodes of a job."""
     runs = {name: allocate(scenario, name, PLACEMENT, interval="all") for name in ALLOCATIONS}
     found = answer(sample_days({name: _fate(run) for name, run in runs.items()}, days), IN_USE, goal, nodes_known)

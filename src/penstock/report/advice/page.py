@@ -16,7 +16,7 @@ from penstock.report.traces.plot import traces_figure
 
 if TYPE_CHECKING:
     from penstock.advise import Advice
-    from penstock.advise.policies import PolicyAnswer
+    from penstock.advise.policies import TieGroup
 
 _MOST_ROWS = 100
 _WORDS = (
@@ -86,7 +86,7 @@ def _ground(words: str) -> str:
     return f'<p class="soft">Ground: {escape(words)}.</p>' if words else ""
 
 
-def _group(found: PolicyAnswer, name: str, *, marked: bool) -> str:
+def _group(found: TieGroup, name: str, *, marked: bool) -> str:
     drawn = inline(group_figure(found, marked), name, f"Gains of all {name} against {found.against}, with intervals")
     heads = [
         head(words) for words in ("policy", "worst yield", "95 % interval", "node-hours saved a day", "95 % interval")

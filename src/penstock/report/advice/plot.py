@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.advise import Advice
     from penstock.advise.buffers import BufferAnswer
     from penstock.advise.estimate import Estimate
-    from penstock.advise.policies import PolicyAnswer, Standing
+    from penstock.advise.policies import PolicyGain, TieGroup
 
 _GROUP, _PLAIN = COLOURS[2], COLOURS[0]
 _HOUR = 3600.0
@@ -39,7 +39,7 @@ def demand_figure(advice: Advice) -> Figure:
         return figure
 
 
-def group_figure(found: PolicyAnswer, marked: bool) -> Figure:
+def group_figure(found: TieGroup, marked: bool) -> Figure:
     """Every policy against the one in use: worst yield, and node-hours where nodes are known."""
     with theme():
         hours = any(each.node_hours_gain is not None for each in found.policies)
@@ -149,7 +149,7 @@ def _losers(axes: Axes, losers: Sequence[tuple[str, float]], nodes: bool) -> Non
 
 
 def _gains(
-    axes: Axes, found: PolicyAnswer, marked: bool, gain: Callable[[Standing], Estimate | None], words: str
+    axes: Axes, found: TieGroup, marked: bool, gain: Callable[[PolicyGain], Estimate | None], words: str
 ) -> None:
     for row, each in enumerate(found.policies):
         estimate = gain(each)

@@ -10,7 +10,7 @@ from penstock.report.parts.quantities import NOTHING, byte_scale, duration, rate
 if TYPE_CHECKING:
     from penstock.advise import Advice
     from penstock.advise.estimate import Estimate
-    from penstock.advise.policies import PolicyAnswer
+    from penstock.advise.policies import TieGroup
     from penstock.advise.sensitivity import Sensitivity
 
 _GRADES = {
@@ -22,7 +22,7 @@ _GRADES = {
 _MOST_TIED = 4
 
 
-class Answer(NamedTuple):
+class AdviceAnswer(NamedTuple):
     """One of the questions, what is answered, and on what ground."""
 
     question: str
@@ -30,15 +30,15 @@ class Answer(NamedTuple):
     ground: str
 
 
-def answers(advice: Advice) -> list[Answer]:
+def answers(advice: Advice) -> list[AdviceAnswer]:
     """All questions, in the order in which they build on each other."""
     return [
-        Answer("Can these data answer?", data_words(advice), data_ground(advice)),
-        Answer("Is there contention?", contention_words(advice), _run_ground(advice)),
-        Answer("Which sharing policy?", policy_words(advice), _by(advice)),
-        Answer("How many targets?", targets_words(advice), _by(advice) if advice.targets else ""),
-        Answer("A burst buffer?", buffer_words(advice), _by(advice) if advice.buffer else ""),
-        Answer("What would change this?", sensitivity_words(advice), "each unknown at its ends, and all together"),
+        AdviceAnswer("Can these data answer?", data_words(advice), data_ground(advice)),
+        AdviceAnswer("Is there contention?", contention_words(advice), _run_ground(advice)),
+        AdviceAnswer("Which sharing policy?", policy_words(advice), _by(advice)),
+        AdviceAnswer("How many targets?", targets_words(advice), _by(advice) if advice.targets else ""),
+        AdviceAnswer("A burst buffer?", buffer_words(advice), _by(advice) if advice.buffer else ""),
+        AdviceAnswer("What would change this?", sensitivity_words(advice), "each unknown at its ends, and all of them"),
     ]
 
 
@@ -82,7 +82,7 @@ def policy_words(advice: Advice) -> str:
     return group_words(advice.policy)
 
 
-def group_words(found: PolicyAnswer) -> str:
+def group_words(found: TieGroup) -> str:
     """A group and what its first member gains."""
     others = [name for name in found.tied if name != found.against]
     shown = gain_words(found)
@@ -94,7 +94,7 @@ def group_words(found: PolicyAnswer) -> str:
     return f"{others[0]}, or as good for all we know: {named}. {shown}"
 
 
-def gain_words(found: PolicyAnswer) -> str:
+def gain_words(found: TieGroup) -> str:
     """What the first member has over what is in use, in both goals."""
     hours = found.shown.node_hours_gain
     parts = [_raising(found.shown.min_yield_gain), *([_saving(hours)] if hours else [])]

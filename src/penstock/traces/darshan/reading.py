@@ -31,8 +31,7 @@ def import_darshan(
     """A scenario from Darshan logs: files, or folders that are searched for them; one application per job.
 
     `slurm` names what `sacct` printed of the same time: nodes, and when jobs began and ended, come from it; `fields`
-    are its columns if it has no header. `progress`
-    is called with the number of logs read and that of all.
+    are its columns if it has no header. `progress` is called with the number of logs read and that of all.
     """
     options, begun = options or Options(), time.perf_counter()
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
