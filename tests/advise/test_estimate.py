@@ -27,6 +27,14 @@ def test_three_days_by_hand():
     assert (mean, low, high) == approx((2.0, 2.0 - half, 2.0 + half), rel=1e-4)
 
 
+def test_neighbours_that_are_alike_count_for_less():
+    rising, mixed = np.arange(7.0), np.array([3.0, 0.0, 6.0, 1.0, 5.0, 2.0, 4.0])
+    one, other = student(rising), student(mixed)
+    assert other.high - other.value == approx(2.4469 * np.std(rising, ddof=1) / math.sqrt(7.0), rel=1e-4)
+    r = 0.6  # 16/28 + 1/7 is more than the most that is believed
+    assert one.high - one.value == approx((other.high - other.value) * math.sqrt((1 + r) / (1 - r)))
+
+
 def test_days_without_a_value_do_not_count():
     assert student(np.array([1.0, np.nan, 2.0, 3.0])) == student(np.array([1.0, 2.0, 3.0]))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pytest import approx
@@ -82,6 +84,13 @@ def test_where_nodes_are_unknown_node_hours_are_not_shown():
     found = answer(sample(now=level(0.8, 100.0), good=level(0.9, 500.0)), "now", None, False)
     assert (found.goal, found.verdict, found.shown.node_hours_gain) == ("min-yield", "better", None)
     assert found.to_dict()["node_hours_gain"] is None
+
+
+def test_an_overloaded_site_has_no_interval_of_node_hours():
+    drawn = replace(sample(now=level(0.8, 100.0), good=level(0.9, 50.0)), overloaded=True)
+    found = answer(drawn, "now", None, True)
+    assert (found.goal, found.verdict) == ("min-yield", "better")
+    assert found.to_dict()["node_hours_gain"] == {"value": 50.0, "low": None, "high": None}
 
 
 def test_rounding_is_no_difference():

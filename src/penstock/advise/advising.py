@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from penstock.advise.advice import Advice, Assumption, Data
 from penstock.advise.buffers import BufferAnswer, buffer_answer
-from penstock.advise.contention import contention
+from penstock.advise.contention import contention, overloaded, pressure_of
 from penstock.advise.estimate import DayBlocks, days_of
 from penstock.advise.limits import flags, next_steps, not_seen, refusal
 from penstock.advise.policies import BETTER, IN_USE, TieGroup, answer, candidates
@@ -77,12 +78,13 @@ class _Advising:
         self.site = self._explaining(site)
         self.scenario = self.site.make(taken(self.site.unknowns))
         self.days = _days(self.scenario)
+        self.overloaded = self.days.enough and overloaded(pressure_of(self.site, self.scenario, self.days))
 
     def advice(self, begun: float, buffer: bool) -> Advice:
         """All answers."""
         site, nodes = self.site, self.site.nodes_known
         ((own, sample),) = self._samples([self.scenario], self.policies, "comparing policies", DRAWS)
-        tried = answer(sample, self.against, self.goal, nodes)
+        tried = answer(replace(sample, overloaded=self.overloaded), self.against, self.goal, nodes)
         swept = self._sweep(tried)
         sensitivity = swept.sensitivities(site.unknowns, taken(site.unknowns))
         why_not: dict[str, str] = {}
@@ -91,6 +93,10 @@ class _Advising:
             why_not["policy"] = reason
         if not nodes:
             why_not["node_hours"] = "the nodes of most jobs are not known"
+        elif self.overloaded:
+            why_not["node_hours"] = (
+                "more may be asked for than the file system can move: backlogs carry over, and days are no sample"
+            )
         return Advice(
             data=self._data(own[self.against]),
             assumptions=_assumptions(site, self.against, self.scenario),
@@ -159,7 +165,7 @@ class _Advising:
             reason = "an interval needs three days"
         if reason is None:
             try:
-                return targets_answer(self.scenario, self.days, self.goal, self.site.nodes_known)
+                return targets_answer(self.scenario, self.days, self.goal, self.site.nodes_known, self.overloaded)
             except PenstockError as error:
                 reason = str(error)
         why_not["targets"] = reason
@@ -171,7 +177,7 @@ class _Advising:
             reason = "an interval needs three days"
         if reason is None:
             try:
-                return buffer_answer(self.scenario, self.days, tried.goal, self.site.nodes_known)
+                return buffer_answer(self.scenario, self.days, tried.goal, self.site.nodes_known, self.overloaded)
             except PenstockError as error:
                 reason = str(error)
         why_not["buffer"] = reason

@@ -5,7 +5,7 @@ Sizes are given as the time that the file system takes to drain them, since that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,11 +80,11 @@ class BufferAnswer:
         }
 
 
-def buffer_answer(scenario: Scenario, days: DayBlocks, goal: Goal, nodes_known: bool) -> BufferAnswer:
+def buffer_answer(scenario: Scenario, days: DayBlocks, goal: Goal, nodes_known: bool, overloaded: bool) -> BufferAnswer:
     """What buffers of the sizes of the ladder give."""
     bandwidth = scenario.platform.bandwidth or 0.0
     fates = {_NONE: _fate(scenario, 0.0)} | {str(each): _fate(scenario, each * bandwidth) for each in LADDER}
-    sample = sample_days(fates, days)
+    sample = replace(sample_days(fates, days), overloaded=overloaded)
     sizes = tuple(
         BufferSize(
             each * bandwidth,

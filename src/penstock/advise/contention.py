@@ -71,7 +71,7 @@ def contention(site: LoggedSite, scenario: Scenario, fate: Fate, days: DayBlocks
     order = np.argsort(-fate.lost, kind="stable")[:MOST]
     names = [each.name for each in scenario.applications]
     return Contention(
-        _pressure(site, scenario, days),
+        pressure_of(site, scenario, days),
         float(fate.lost.sum()) if site.nodes_known else None,
         _share(fate, nodes, days),
         tuple((names[i], float(fate.lost[i])) for i in order if fate.lost[i] > 1e-9),
@@ -79,7 +79,12 @@ def contention(site: LoggedSite, scenario: Scenario, fate: Fate, days: DayBlocks
     )
 
 
-def _pressure(site: LoggedSite, scenario: Scenario, days: DayBlocks) -> Estimate:
+def overloaded(pressure: Estimate) -> bool:
+    """Whether more may be asked for than the file system can move."""
+    return (pressure.value if np.isnan(pressure.high) else pressure.high) >= 1.0
+
+
+def pressure_of(site: LoggedSite, scenario: Scenario, days: DayBlocks) -> Estimate:
     """Bytes asked for over what the file system could move: per day, or of the jobs drawn anew."""
     bandwidth = scenario.shared_bandwidth or np.inf
     if scenario.window is not None:

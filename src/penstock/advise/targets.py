@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,13 @@ def missing(scenario: Scenario) -> str | None:
     return None
 
 
-def targets_answer(scenario: Scenario, days: DayBlocks, goal: Goal | None, nodes_known: bool) -> TargetsAnswer:
+def targets_answer(
+    scenario: Scenario, days: DayBlocks, goal: Goal | None, nodes_known: bool, overloaded: bool
+) -> TargetsAnswer:
     """Which allocation, against what a site has by default: counts by the nodes of a job."""
     runs = {name: allocate(scenario, name, PLACEMENT, interval="all") for name in ALLOCATIONS}
-    found = answer(sample_days({name: _fate(run) for name, run in runs.items()}, days), IN_USE, goal, nodes_known)
+    sample = sample_days({name: _fate(run) for name, run in runs.items()}, days)
+    found = answer(replace(sample, overloaded=overloaded), IN_USE, goal, nodes_known)
     chosen = found.of if found.verdict == "better" else IN_USE
     return TargetsAnswer(found, {each.name: each.count for each in runs[chosen].applications})
 

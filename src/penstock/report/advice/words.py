@@ -183,6 +183,9 @@ def _raising(gain: Estimate) -> str:
 
 
 def _saving(hours: Estimate) -> str:
+    if math.isnan(hours.low):
+        what = "saves" if hours.value >= 0 else "loses"
+        return f"{what} about {_hours(abs(hours.value))} node-hours a day (no interval)"
     if not hours.sign:
         return f"does not clearly change the node-hours lost in a day ({_both(hours, 'hours')} saved)"
     what = "saves" if hours.value >= 0 else "loses"
