@@ -99,7 +99,7 @@ def answer(sample: Sample, against: str, goal: Goal | None, nodes_known: bool) -
     """The group for a goal. Without one: node-hours, or the worst yield if no policy saves any."""
     if goal is not None:
         return _group(sample, against, goal, nodes_known)
-    goals = GOALS if nodes_known else ("min-yield",)
+    goals = GOALS if nodes_known and not sample.overloaded else ("min-yield",)
     found = [_group(sample, against, each, nodes_known) for each in goals]
     return next((each for each in found if each.verdict == BETTER), found[0])
 
