@@ -110,7 +110,8 @@ def test_what_logs_show_agrees_with_the_truth(seen, week, source, tmp_path):
         [each for each in advice.tried.policies if each.name == "greedy-com"] for advice in (week, told)
     )
     assert true.node_hours_gain.low < shown.node_hours_gain.value < true.node_hours_gain.high
-    assert told.contention.share.value == approx(week.contention.share.value, abs=0.01)
+    close = 1e-3 if source == "segments" else 0.03  # bins of five minutes blur where bursts end
+    assert told.contention.share.value == approx(week.contention.share.value, abs=close)
     if source == "segments":
         assert shown.node_hours_gain == approx(true.node_hours_gain, rel=0.02)
         assert told.data.run_time_error < 1e-3
@@ -132,8 +133,9 @@ def test_counters_are_refused(seen, tmp_path):
         (replace(KNOWN, node_bandwidth=None), "lower bound; give --node-bandwidth"),
     ],
 )
-def test_what_is_not_told_is_not_advised_on(seen, tmp_path, options, reason):
-    told = quick(world.segments(seen, tmp_path, options), options)
+def test_what_is_not_told_is_not_advised_on(tmp_path, options, reason):
+    crowded = world.watched(world.site(1, 0.9, days=3.0))  # so that hardly a job is ever alone
+    told = quick(world.segments(crowded, tmp_path, options), options)
     assert told.policy is None
     assert reason in told.why_not["policy"]
     assert told.next
