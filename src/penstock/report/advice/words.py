@@ -68,8 +68,7 @@ def contention_words(advice: Advice) -> str:
     if found.node_hours is None:
         lost = f"waiting for each other costs {_percent(found.share.value)} of their time"
     else:
-        hours = "node-hours" if found.node_hours >= 0.5 else "node-hours, less than one"
-        lost = f"waiting for each other costs {_percent(found.share.value)} of their {hours}"
+        lost = f"waiting for each other costs {_percent(found.share.value)} of their node-hours"
         lost += f"{_range(found.share, _percent)}"
         lost += f", {significant(found.node_hours)} in all" if found.node_hours >= 0.5 else ""
     return f"{asked}; {lost}."
@@ -205,7 +204,7 @@ def _turned(found: Estimate) -> Estimate:
 
 def _range(found: Estimate, show: object) -> str:
     assert callable(show)
-    if math.isnan(found.low):
+    if math.isnan(found.low) or show(found.low) == show(found.high):
         return ""
     return f" ({show(found.low)} to {show(found.high)})"
 
