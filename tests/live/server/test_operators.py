@@ -176,6 +176,20 @@ def test_a_configuration_is_read_anew_without_a_restart(server: Make, tmp_path: 
     assert client.hear_a(Registered)
 
 
+def test_what_the_core_reckons_with_stays_until_a_restart(server: Make) -> None:
+    """A newcomer that heard of a longer lease than the core counts with would move on after it was written off."""
+    controller = server()
+    controller.start()
+    told = controller.client().welcome
+    _rewrite(controller, lease="60 s", beat="20 s")
+    assert controller.events("reload")[-1]["level"] == "info"
+    again = controller.client().welcome
+    assert (again.lease, again.beat) == (told.lease, told.beat)
+    _rewrite(controller, shares={"accounts": {"physics": {"users": {"nobody-of-that-name": {"share": 2}}}}})
+    assert controller.events("reload")[-1]["level"] == "error"
+    assert controller.ask("capacity")
+
+
 def _rewrite(controller: Server, **changes: object) -> None:
     told = len(controller.events("reload"))
     file = controller.folder / "config.yaml"

@@ -122,6 +122,7 @@ class _Controller:
         self, config: ServerConfig, log: LogWriter, stack: ExitStack, again: Callable[[], ServerConfig] | None = None
     ) -> None:
         self._config, self._log, self._stack, self._again = config, log, stack, again
+        self._ordered = _capacities(config)  # by the configuration as it was read last
         self._loop = asyncio.get_running_loop()
         self._end: asyncio.Future[int] = self._loop.create_future()
         self._policy = find(config.sharing)
@@ -255,17 +256,25 @@ class _Controller:
             return
         try:
             config = self._again()
-            keys = config.site_keys()
+            # All else is as it was at the start: what the core reckons with, it tells newcomers, too.
+            house = dataclasses.replace(
+                self._shell.house,
+                kinds=config.auth,
+                keys=config.site_keys(),
+                admin_group=config.admin_group(),
+                hook_uids=config.hook_uids,
+                revoked=config.revoked,
+            )
+            now = _capacities(config)
         except PenstockError as error:
             self._log.error("reload", problem=str(error), effect="all stays as it was")
             return
-        before, now = _capacities(self._config), _capacities(config)
-        self._config, self._keys = config, keys
-        self._shell.house = self._house(self._shell.house.epoch)
+        self._shell.house = house
+        before, self._ordered = self._ordered, now
         changed = {name: now[name] for name in now.keys() & before.keys() if now[name] != before[name]}
         for name, capacity in changed.items():
             self._shell.order("capacity", resource=name, capacity=capacity)
-        self._log.info("reload", capacities=changed, keys=sorted(keys), revoked=list(config.revoked))
+        self._log.info("reload", capacities=changed, keys=sorted(house.keys), revoked=list(house.revoked))
 
     def _quotas(self) -> Quotas:
         """As configured, but no more connections than the system lets us have, with some files for ourselves."""
