@@ -124,7 +124,7 @@ def test_the_json_has_what_is_promised_and_all_that_it_had(penstock, goal, name)
 
 
 def test_every_key_is_on_the_page_of_commands():
-    page = (ROOT / "docs" / "reference" / "commands.md").read_text()
+    page = (ROOT / "docs" / "reference" / "commands" / "runs.md").read_text()
     section = page.split("### JSON of a recommendation")[1].split("\n##")[0]
     assert [key for key in (*RECOMMENDATION, *POLICY) if f"`{key}`" not in section] == []
 

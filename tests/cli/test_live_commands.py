@@ -98,7 +98,7 @@ def test_status_has_leases_and_on_demand_the_idle(busy, operator):
 
 
 def test_every_key_of_the_status_is_documented(busy, operator):
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "commands" / "controller.md").read_text()
     section = page.partition("### JSON of the controller")[2].partition("\n## ")[0]
     documented = set(re.findall(r"`(\w+)`", section))
     found = operator("status", "--json")

@@ -43,7 +43,9 @@ def hook(
     address: AddressOption = None,
     json: Json = False,
 ) -> None:
-    """Tell the controller that a job starts, is about to end, or has ended on a node; for prologs and epilogs.
+    """Tell the controller that a job starts, is about to end, or has ended on a node.
+
+    For prologs and epilogs.
 
     Only the end of a node frees what the job used there. The end of a job that nobody said to start is ignored.
     """
