@@ -89,11 +89,12 @@ kernels: $(TEST_READY)
 	@echo "kernels …"
 	@$(BIN)/python tests/kernels/warm_up.py
 
+# With a space, pytest would take a file that is there for a test to collect.
 tests: $(TEST_READY)  ## the tests alone (PYTEST_ARGS="-k engine" chooses some)
 	@echo "tests …"
-	@$(PYTEST) -n $(WORKERS) -m "not timing" --costs $(COSTS) $(PYTEST_ARGS)
+	@$(PYTEST) -n $(WORKERS) -m "not timing" --costs=$(COSTS) $(PYTEST_ARGS)
 	@echo "tests of time and memory, one at a time …"
-	@$(PYTEST) -m timing --costs $(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
+	@$(PYTEST) -m timing --costs=$(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
 
 costs:
 	@$(BIN)/python tests/budget.py $(COSTS)

@@ -31,6 +31,17 @@ applications:
   - {name: a, phases: [{write: 1}, {compute: 1}, {write: 1}]}
   - {name: b, phases: [{write: 1}]}
 """
+# Of this every command leaves something unused, and says so.
+EVERYTHING = """\
+version: 1
+platform:
+  bandwidth: 1
+  io_nodes: {count: 1, bandwidth: 1, nodes: 1}
+  targets: 4
+  burst_buffer: {capacity: 1}
+applications:
+  - {name: a, walltime: 9, profile: {1: 1}, phases: [{write: 1}]}
+"""
 _JOBS = "".join(
     f"  - {{name: j{i}, release: {i * 4000}, profile: {{1: 1, 2: 2}}, phases: [{{compute: 999}}, {{write: 9000}}]}}\n"
     for i in range(80)
@@ -47,6 +58,10 @@ metrics: [makespan, max_stretch]
 """
 POLICY = "def refuses(view, rates):\n    raise ValueError('no')\n"
 
+UNUSED_BY = (
+    *("simulate", "compare", "optimum", "pack", "pack --compare", "allocate", "allocate --compare"),
+    *("size-buffer", "size-buffer --curve", "buffer", "buffer --compare", "buffer --sweep"),
+)
 # Which document, and the words that print it. `--json` is added.
 CALLS = (
     ("simulate", "simulate window.yaml"),
@@ -71,6 +86,7 @@ CALLS = (
     ("buffer", "buffer burst-buffer.yaml --capacity 50%"),
     ("buffer-compare", "buffer burst-buffer.yaml --capacity 50% --compare"),
     ("buffer-sweep", "buffer burst-buffer.yaml --sweep"),
+    *((command.replace(" --", "-"), f"{command} everything.yaml") for command in UNUSED_BY),
     ("profiles", "profiles profiles.csv"),
     ("profiles", "profiles profiles.csv --fit unimodal --counts 1-8"),
     ("decide", "decide decide-state.json"),
@@ -113,7 +129,7 @@ def prepare(folder: Path) -> None:
         shutil.copy(ROOT / "examples" / "traces" / name, folder)
     shutil.copy(a_log(), folder / "job.darshan")
     texts = {"window.yaml": WINDOW, "whole.yaml": WHOLE, "refuses.py": POLICY}
-    texts |= {"site.yaml": SITE, "nodeless.yaml": NODELESS}
+    texts |= {"everything.yaml": EVERYTHING, "site.yaml": SITE, "nodeless.yaml": NODELESS}
     texts |= {"campaign.yaml": CAMPAIGN, "more.yaml": CAMPAIGN.replace("1-3", "4-5")}
     for name, text in texts.items():
         (folder / name).write_text(text)
