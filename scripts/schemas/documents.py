@@ -158,7 +158,7 @@ DOCUMENTS = (
         "a schedule, checked",
     ),
     Document("buffer", "buffer", BEHIND, "a run behind a buffer"),
-    Document("buffer-compare", "buffer --compare", Comparison, "strategies side by side"),
+    Document("buffer-compare", "buffer --compare", With(Comparison, {"runs": [BEHIND]}), "strategies side by side"),
     Document("buffer-sweep", "buffer --sweep", Sweep, "capacities from none to plenty"),
     Document(
         "profiles",

@@ -65,7 +65,7 @@ def test_a_process_that_takes_too_long_or_dies_is_told() -> None:
 
 @pytest.mark.slow
 def test_a_few_mutants_of_the_losses() -> None:
-    options = ["live/core/losses.py", "--seconds", "6", "--longest", "0.1", "--verbose"]
+    options = ["live/core/losses.py", "--seconds", "2", "--longest", "0.1", "--verbose"]
     told = subprocess.run(
         [sys.executable, "-m", "scripts.mutate", *options], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
