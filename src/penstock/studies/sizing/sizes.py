@@ -135,7 +135,8 @@ def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizi
     _need_solvers("scipy", *(["clarabel"] if way.total.size > MANY else []))
     # Where a lead leaves a way at all, it does not change the size: what has to be held does not depend on the order.
     free = way._replace(gone_by=np.full_like(way.gone_by, NEVER))
-    found = smallest(free, None if progress is None else lambda cuts: progress(f"{cuts:,} cuts"))
+    tell = None if progress is None else lambda cuts, short: progress(f"{cuts:,} cuts, at most {short:.2%} short")
+    found = smallest(free, tell)
     found = found._replace(shares=np.where(found.shares > _DUST * found.size, found.shares, 0.0))
     if math.isfinite(traffic.lead) and drained(way, found.shares, found.size).missed.size:
         return _by_program(traffic, together=False, even=True)

@@ -17,7 +17,7 @@ from penstock.studies.sizing.least_squares import nearest_to_zero
 from penstock.studies.sizing.one_way import Cut, Way, checks_of, violated
 from penstock.studies.sizing.solvers import interior, simplex
 
-Progress = Callable[[int], None]  # cuts so far
+Progress = Callable[[int, float], None]  # cuts so far, and how much of the size is missing somewhere at most
 MANY = 64  # applications: from here on the exact search for even shares takes seconds
 _COARSE, _NEAR, _SOLVERS = 1e-6, 0.05, 1e-9  # of the size
 _HEAVY = 10.0
@@ -54,7 +54,7 @@ def smallest(way: Way, progress: Progress | None = None) -> Partition:
         cuts.extend(found)
         known.update(cut.key for cut in found)
         if progress is not None:
-            progress(len(cuts))
+            progress(len(cuts), max(cut.missing(shares, size) for cut in found) / size if size > 0.0 else 1.0)
 
 
 def _first_cuts(way: Way, together: Floats, progress: Progress | None) -> list[Cut]:
@@ -73,7 +73,7 @@ def _first_cuts(way: Way, together: Floats, progress: Progress | None) -> list[C
         cuts.extend(found)
         known.update(cut.key for cut in found)
         if progress is not None:
-            progress(len(cuts))
+            progress(len(cuts), max(cut.missing(shares, size) for cut in found) / size if size > 0.0 else 1.0)
 
 
 def _balanced(together: Floats, cuts: list[Cut]) -> tuple[Floats, float]:
