@@ -19,7 +19,8 @@ from matplotlib.image import imread
 from cli.controlled import PATIENCE, RATE, Controller, children, ended, no_controller, patient, stopped, until
 from cli.user import command, environment
 
-SLEEPER = "import time; print('up', flush=True); time.sleep(600)"
+# Sleeps little at a time: a signal that arrives just before Python falls asleep is handled when it wakes up.
+SLEEPER = "import time; print('up', flush=True); any(time.sleep(0.1) for _ in range(6000))"
 
 
 @pytest.fixture(scope="module")

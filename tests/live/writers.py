@@ -1,6 +1,7 @@
 """Paced writers in a process of their own: each is a job with its own link and bucket, writing phase after phase.
 
-`python writers.py SOCKET NAME COUNT VOLUME FALLBACK`; every line on its standard input is answered by how they are.
+`python writers.py SOCKET NAME COUNT VOLUME FALLBACK`; every line on its standard input is answered by how they are, and
+by how long they were silent at most since the line before.
 """
 
 from __future__ import annotations
@@ -50,10 +51,12 @@ class Writer:
         self.link.end(bucket.admitted)
 
     def look(self) -> dict[str, object]:
-        silent = time.monotonic() - self.last
+        now = time.monotonic()
+        silent = max(self.longest, now - self.last)
+        self.last, self.longest = now, 0.0
         return {
             "rate": self.bucket.rate, "state": self.link.member.state.value, "moved": self.moved,
-            "unpaced": self.unpaced, "longest": max(self.longest, silent), "failure": self.failure,
+            "unpaced": self.unpaced, "silent": silent, "failure": self.failure,
         }  # fmt: skip
 
 
