@@ -88,19 +88,22 @@ def unix_doors(path: Path, config: SocketConfig) -> list[tuple[UnixDoor, bool]]:
 
 
 def tcp_socket(config: TcpConfig) -> socket.socket:
-    """The bound port."""
-    host, port = host_of(config.listen), port_of(config.listen)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    link = socket.socket(family, socket.SOCK_STREAM)
+    """The port for jobs, bound."""
+    return bound_socket(host_of(config.listen), port_of(config.listen), "port")
+
+
+def bound_socket(host: str, port: int, words: str) -> socket.socket:
+    """A socket that has an address of this host; `words` say what it is for."""
+    link = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
         link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         link.bind((host, port))
     except OSError as error:
         link.close()
         if error.errno == errno.EADDRINUSE:
-            raise CannotServe(f"port {port} is busy; stop who listens there, or give another port") from None
+            raise CannotServe(f"{words} {port} is busy; stop who listens there, or give another port") from None
         reason = (error.strerror or str(error)).lower()
-        raise CannotServe(f"cannot listen on {config.listen} ({reason}); give an address of this host") from None
+        raise CannotServe(f"cannot use {words} {port} of {host} ({reason}); give an address of this host") from None
     return link
 
 

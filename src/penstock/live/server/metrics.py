@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from penstock.live.server.errors import CannotServe
+from penstock.live.server.listeners import bound_socket
 
 TIME_LIMIT = 2.0  # seconds to ask and to read the answer
 MOST_AT_ONCE = 16  # connections; more are closed at once
@@ -41,7 +40,7 @@ class Metrics:
         self._registry = self._prometheus.CollectorRegistry()
         self._registry.register(self)
         self._talking = 0
-        self._socket = _bound(host, port)
+        self._socket = bound_socket(host, port, "metrics port")
 
     async def open(self) -> asyncio.AbstractServer:
         """Answer from now on."""
@@ -104,16 +103,3 @@ class Metrics:
             for resource, amounts in figures["resources"].items():
                 family.add_metric([resource], amounts[name])
             yield family
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    link = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        link.bind((host, port))
-    except OSError as error:
-        link.close()
-        if error.errno == errno.EADDRINUSE:
-            raise CannotServe(f"metrics port {port} is busy; stop who listens there, or give another port") from None
-        raise CannotServe(f"metrics port {port} cannot be used ({error.strerror}); give another port") from None
-    return link
