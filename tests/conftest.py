@@ -63,12 +63,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 BEGUN = time.monotonic()
+NOT_BEGUN = "not begun within"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     within: float | None = item.config.getoption("--within")
     if within is not None and time.monotonic() - BEGUN > within:
-        pytest.skip(f"not begun within {within:g} s")
+        pytest.skip(f"{NOT_BEGUN} {within:g} s")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line of a quick answer says what it does not cover."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    left = sum(NOT_BEGUN in str(report.longrepr) for report in reporter.stats.get("skipped", []))
+    if left:
+        ran = sum(len(reporter.stats.get(kind, [])) for kind in ("passed", "failed"))
+        reporter.write_line(f"NOT TESTED for lack of time: {left} of {left + ran}; `make tests` runs all of them")
 
 
 def no_browser() -> str | None:

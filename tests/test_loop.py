@@ -113,3 +113,4 @@ def test_what_is_not_begun_in_time_is_skipped(tmp_path: Path) -> None:
         done = subprocess.run([*asked, seconds], cwd=tmp_path, check=True, capture_output=True, text=True)
         assert words in done.stdout
         assert ("not begun within 0 s" in done.stdout) == (seconds == "0")
+        assert done.stdout.splitlines()[-1].startswith("NOT TESTED for lack of time") == (seconds == "0")
