@@ -34,7 +34,7 @@ INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick soak mutate began prepared lint style types contracts kernels tests costs docs bench bench-quick \
+.PHONY: help demo test quick soak mutate began installed prepared lint style types contracts kernels tests costs docs bench bench-quick \
 	system schemas lock clean
 
 help:  ## show this list
@@ -43,7 +43,7 @@ help:  ## show this list
 demo: $(RUN_READY)  ## set up, compare all policies on a bundled scenario, write an HTML report
 	@$(BIN)/penstock demo
 
-test: began system prepared tests docs bench-quick costs  ## set up everything and check everything (what .ci/run does)
+test: began installed prepared tests bench-quick costs  ## set up everything and check everything (what .ci/run does)
 	@echo "all checks passed in $$(( ($$(date +%s) - $$(cat $(BEGAN)) + 30) / 60 )) minutes"
 
 quick: lint  ## an answer within a minute: lint, types, and tests of what changed (or the fastest thousand)
@@ -65,10 +65,15 @@ mutate: $(TEST_READY)  ## change rules a little, one place at a time; which chan
 began:
 	@mkdir -p build && date +%s >$(BEGAN) && rm -f $(COSTS)
 
-# Kernels are compiled once, for all tests, while another processor looks at the types.
+# Debian's packages come while pip installs Python's.
+installed: $(BIN)/python
+	@$(MAKE) --no-print-directory system & debian=$$!; \
+	$(MAKE) --no-print-directory $(TEST_READY) || { kill $$debian; exit 1; }; wait $$debian
+
+# Kernels are compiled once, for all tests, while another processor looks at the types and builds the site.
 prepared: $(TEST_READY)
 	@$(MAKE) --no-print-directory kernels & compiling=$$!; \
-	$(MAKE) --no-print-directory lint || { kill $$compiling; exit 1; }; wait $$compiling
+	$(MAKE) --no-print-directory lint docs || { kill $$compiling; exit 1; }; wait $$compiling
 
 lint: style types contracts  ## ruff, mypy --strict and the import contracts
 

@@ -45,7 +45,7 @@ class Machine:
         self.socket = folder / "p.sock"
         self.config = folder / "penstock.yaml"
         places = f"socket: {{path: {self.socket}}}\njournal: {{directory: {folder / 'journal'}}}\n"
-        self.config.write_text(f"capacity: 20 MB/s\nmachine_nodes: 4\n{places}")
+        self.config.write_text(f"capacity: 20 MB/s\nmachine_nodes: 4\nlease: 4 s\nbeat: 1 s\n{places}")
         self.jobs: list[subprocess.Popen[str]] = []
         self.start()
 
@@ -116,7 +116,7 @@ def test_two_jobs_share_and_survive_the_controller(machine: Machine) -> None:
     assert sum(each["rate"] for each in found) < 31e6, found
     assert min(each["rate"] for each in found) > 10e6 / 4, found
 
-    job = machine.job("c", 240e6)  # longer than a lease: it has to be renewed
+    job = machine.job("c", 110e6)  # longer than a lease: it has to be renewed
     machine.begin(job)
     machine.server.send_signal(signal.SIGKILL)
     machine.server.wait()
@@ -125,7 +125,7 @@ def test_two_jobs_share_and_survive_the_controller(machine: Machine) -> None:
     away = time.monotonic() - killed
     after = result(job)
     assert None not in after["rates"]
-    if away < 3.0:  # within the lease, however long ago the last beat was: nobody noticed
+    if away < 2.5:  # within the lease, however long ago the last beat was: nobody noticed
         assert after["rates"] == [20e6]
         assert 20e6 / 4 < after["rate"] < 20.2e6
     else:
