@@ -65,26 +65,46 @@ def main() -> int:
     found = machine()
     console.print(", ".join(f"{name} {text}" for name, text in found.items()), style="dim", highlight=False)
     rows: dict[str, list[Row]] = {}
-    for subject, measure in SUBJECTS.items():
+    for subject in asked.only:
         print(f"  {subject} …", file=sys.stderr, flush=True)
-        rows[subject] = measure(asked.quick)
-    print("  growth …", file=sys.stderr, flush=True)
-    growth = measure_growth(asked.quick)
-    console.print(_promises_table(rows), _growth_table(growth))
-    files = [Path(asked.plot)] if asked.plot else _default_plots(asked.quick)
-    draw_growth(growth, files)
-    console.print(f"growth drawn in {', '.join(str(file) for file in files)}", highlight=False)
+        rows[subject] = SUBJECTS[subject](asked.quick)
+    console.print(_promises_table(rows))
+    growth = _growth(console, asked) if list(SUBJECTS) == asked.only else None
     if asked.json:
         _write_json(Path(asked.json), found, rows, growth)
     return _conclude(console, [row for some in rows.values() for row in some], asked.quick)
 
 
+def _growth(console: Console, asked: argparse.Namespace) -> Growth:
+    print("  growth …", file=sys.stderr, flush=True)
+    growth = measure_growth(asked.quick)
+    console.print(_growth_table(growth))
+    files = [Path(asked.plot)] if asked.plot else _default_plots(asked.quick)
+    draw_growth(growth, files)
+    console.print(f"growth drawn in {', '.join(str(file) for file in files)}", highlight=False)
+    return growth
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure what is promised about speed.")
     parser.add_argument("--quick", action="store_true", help="small instances, as a smoke test; promises may be missed")
+    parser.add_argument(
+        "--only",
+        type=_subjects,
+        default=list(SUBJECTS),
+        metavar="WORDS",
+        help="only the subjects with these words",
+    )
     parser.add_argument("--json", metavar="FILE", help="also write all figures there")
     parser.add_argument("--plot", metavar="FILE", help="where to draw the growth of decisions (.svg, .png, .pdf)")
     return parser.parse_args()
+
+
+def _subjects(words: str) -> list[str]:
+    chosen = [subject for subject in SUBJECTS if words.casefold() in subject.casefold()]
+    if not chosen:
+        raise argparse.ArgumentTypeError(f"no subject has {words!r}; there are: {'; '.join(SUBJECTS)}")
+    return chosen
 
 
 def _default_plots(quick: bool) -> list[Path]:
@@ -118,9 +138,9 @@ def _growth_table(growth: Growth) -> Table:
     return table
 
 
-def _write_json(path: Path, found: dict[str, str], rows: dict[str, list[Row]], growth: Growth) -> None:
+def _write_json(path: Path, found: dict[str, str], rows: dict[str, list[Row]], growth: Growth | None) -> None:
     promises = {subject: [row.as_json() for row in some] for subject, some in rows.items()}
-    document = {"machine": found, "promises": promises, "growth": vars(growth)}
+    document = {"machine": found, "promises": promises, "growth": vars(growth) if growth else None}
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
