@@ -263,7 +263,6 @@ def policy_kernel(policy: Strategy | Sharing) -> str:
     return f"{policy.plain.__module__}.{policy.plain.__name__}"
 
 
-OF_EACH_KIND = ("fair-share", "best-next-event", "periodic-johnson")
 SHARE_ALL = """
 import json, sys
 from penstock import Scenario, compare
@@ -296,14 +295,6 @@ def run_checked(code: str, documents: list[Any], folder: Path) -> None:
     """Compiled anew with every index checked: unchecked, a wrong one corrupts memory and shows up anywhere."""
     env = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)}
     subprocess.run([sys.executable, "-c", code], input=json.dumps(documents), env=env, text=True, check=True)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_no_common_kernel_reaches_beyond_its_arrays(tmp_path: Path) -> None:
-    """A slice of the next one: the loop of the link, and policies of each kind."""
-    shared = [random_document(seed, 40 if seed % 10 == 0 else None) for seed in range(40)]
-    run_checked(SHARE_ALL, [shared, [], OF_EACH_KIND], tmp_path)
 
 
 @pytest.mark.soak

@@ -3,7 +3,7 @@
 Policies that plan with the phases still to come are handed the same foresight as in the simulator; a live controller
 could not have it. Ticks whose length the simulator works out from the whole run are given as a number.
 
-Every policy meets random scenarios, all examples and two kinds of generated ones; in `make soak` all of these.
+Every policy meets random scenarios, a third of the examples and one kind of generated ones; in `make soak` all of them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from strategies import crowds, scenarios
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCENARIOS = sorted(EXAMPLES.glob("*.yaml"))
-QUICK = ("fair-share", "fcfs", "greedy-yield", "set-10", "best-next-event", "list-stretch", "periodic-fifo")
-POLICIES = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in NAMES]
 GENERATED = [
     ("synthetic", {"applications": 15, "small": 5, "horizon": 2e5}),
     ("example-1", {"m": 4}),
@@ -42,10 +40,19 @@ GENERATED = [
 
 
 def generated_pairs() -> list[object]:
-    """Every kind with every policy; of each policy all kinds but two are for a soak, other ones for other policies."""
+    """Every kind with every policy; of each policy all kinds but one are for a soak, other ones for other policies."""
     return [
-        pytest.param(kind, how, name, marks=[] if (place + turn) % 7 in (0, 3) else [pytest.mark.soak])
+        pytest.param(kind, how, name, marks=[] if (place + turn) % 7 == 0 else [pytest.mark.soak])
         for place, (kind, how) in enumerate(GENERATED)
+        for turn, name in enumerate(NAMES)
+    ]
+
+
+def example_pairs() -> list[object]:
+    """Every example with every policy; two thirds are for a soak."""
+    return [
+        pytest.param(file, name, marks=[] if (place + turn) % 3 == 0 else [pytest.mark.soak])
+        for place, file in enumerate(SCENARIOS)
         for turn, name in enumerate(NAMES)
     ]
 
@@ -101,8 +108,7 @@ def test_random_scenarios(scenario: Scenario, name: str) -> None:
     assert differences(Study(scenario, bounds=False), find(name)) == []
 
 
-@pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+@pytest.mark.parametrize(("file", "name"), example_pairs(), ids=lambda value: getattr(value, "stem", value))
 def test_examples(file: Path, name: str) -> None:
     assert differences(Study(load(file), bounds=False), find(name)) == []
 
