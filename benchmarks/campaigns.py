@@ -14,9 +14,9 @@ from penstock import generate, simulate
 from penstock.campaign import Campaign, run_campaign
 
 HORIZON = 450_000.0  # seconds of P1's workload of 60 applications: about 20 ms a run, its making included
-RUNS = {"full": 250, "quick": 40}
+RUNS = {"full": 250, "quick": 10}
 POLICY = "fair-share"
-SIZES = {"full": (2_000, 10_000), "quick": (200, 1_000)}
+SIZES = {"full": (2_000, 10_000), "quick": (40, 200)}
 # Of all that the leader of the smaller campaign holds; the rest is Python, kernels and what writing takes.
 FLAT = 1.15
 

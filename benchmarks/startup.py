@@ -26,7 +26,7 @@ def startup_rows(quick: bool) -> list[Row]:
     """Help, runs with kernels already compiled, and the first run ever."""
     if not SCRIPT.exists():
         return [Row("start-up", None, " s", note="the penstock command is not installed beside this Python")]
-    rounds = 2 if quick else 5
+    rounds = 1 if quick else 5
     rows = [*_help_rows(rounds), *_run_rows(rounds)]
     libraries = [time_command([sys.executable, "-c", LIBRARIES], {}) for _ in range(rounds)]
     rows.append(_row("the libraries that a run needs, each at its smallest job", libraries, None))

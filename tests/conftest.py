@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # run of examples that a test has no use for, as long as others come.
 _NO_REASON = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("default", deadline=None, suppress_health_check=_NO_REASON, max_examples=50)
-settings.register_profile("ci", settings.get_profile("default"), max_examples=20, derandomize=True, print_blob=True)
+settings.register_profile("ci", settings.get_profile("default"), max_examples=15, derandomize=True, print_blob=True)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
 settings.register_profile("soak", settings.get_profile("default"), max_examples=250, print_blob=True)
 settings.register_profile("deep", settings.get_profile("default"), max_examples=1000)
