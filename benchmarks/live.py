@@ -61,7 +61,7 @@ def _load(load: Load) -> list[Row]:
     found = load_test(load)
     traffic = f"{load.active:,} active, {load.rate:,.0f} events/s"
     # With few clients on a busy machine, one late wake-up is the worst of a hundred.
-    soon = 10.0 if load == LOADS["full"] else None
+    soon = 5.0 if load == LOADS["full"] else None
     reached = f"{found.events_per_second:,.0f} events/s reached"
     return [
         Row(f"register {load.clients:,} clients", found.register_seconds, " s", 5.0),
