@@ -166,3 +166,8 @@ def come(talk: Talk, numbers: range) -> None:
 def apply(talk: Talk, record: records.StateChange) -> None:
     for state in (talk.state, talk.twin):
         state.apply(talk.now, record)
+
+
+@pytest.mark.parametrize("place", [15, 16, 17])
+def test_one_that_was_never_noted_is_removed_all_the_same(place: int) -> None:
+    Losses().remove(App(place, "a", 0, place, release=0.0, progress=0.0, since=0.0))
