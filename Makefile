@@ -3,8 +3,8 @@
 
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Tests run in that many processes.
-WORKERS ?= auto
+# Tests run in that many processes: one more than there are processors, for some tests wait for a controller or a job.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 1) + 1 )))
 PYTEST_ARGS ?=
 # make mutate MUTATE_ARGS="live/core/losses.py --seconds 300 --seed 7 --verbose"
 MUTATE_ARGS ?=
