@@ -20,9 +20,10 @@ from penstock.report.comparison.summary import (
     winners,
 )
 from penstock.report.comparison.table import value_format
+from penstock.report.comparison.timeline_element import timeline_element
 from penstock.report.parts.elements import cell, head, inline, page, table
 from penstock.report.parts.quantities import byte_scale, duration, fixed, is_pure, largest, rate_scale, time_scale
-from penstock.report.plots import comparison_figure, run_figure
+from penstock.report.plots import comparison_figure
 
 if TYPE_CHECKING:
     from penstock.campaign.recommendation import Recommendation
@@ -136,7 +137,7 @@ def _policy_section(position: int, run: Result) -> str:
     figure = ""
     if run.timeline is not None:
         alt = f"{run.sharing}: bandwidth over time by application, and what each application does"
-        figure = inline(run_figure(run), f"run{position}", alt)
+        figure = timeline_element(run.timeline, f"run{position}", alt)
     return (
         f"<details{' open' if position == 0 else ''}><summary>{escape(run.sharing)}<span>{', '.join(says)}</span>"
         f"</summary>{figure}{_applications(run)}</details>"

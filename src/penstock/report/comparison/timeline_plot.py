@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from penstock.report.comparison.summary import node_hours
-from penstock.report.parts.bands import Spans, edges, mean_rates, present_shares, spans, time_shares
+from penstock.report.parts.bands import Spans, edges, mean_rates, spans
 from penstock.report.parts.groups import GROUP_COLOURS, groups_of
+from penstock.report.parts.pixels import state_pixels
 from penstock.report.parts.quantities import fixed, rate_scale, significant
 from penstock.report.parts.theme import COMPUTE, INK, WAITING, WAITING_PALE, label
 from penstock.report.parts.time_axis import time_axis
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 MOST_STEPS = 240  # of the stacked bandwidth
 MOST_SPANS = 1200  # drawn as shapes; beyond, rows become an image
 _COLUMNS = 1200
-_SHADES = 16  # of a pixel between two states: enough for the eye, and files compress well
 _THICKNESS = 0.78
 _LABELLED_ROWS = 32
 
@@ -132,21 +132,8 @@ def _draw_shapes(axes: Axes, timeline: Timeline, states: Spans, groups: Ints) ->
 
 def _draw_image(axes: Axes, timeline: Timeline, groups: Ints) -> None:
     """Too many spans to tell apart: every pixel mixes the states' colours by the time spent in each."""
-    at = np.linspace(timeline.begin, timeline.end, _COLUMNS + 1)
-    moving, waiting = (np.round(_SHADES * share) / _SHADES for share in time_shares(timeline, at))
-    computing = np.clip(present_shares(timeline, at) - moving - waiting, 0.0, 1.0)
-    colours = np.array([to_rgb(colour) for colour in GROUP_COLOURS])[groups]
-    weights = np.stack([moving, waiting, COMPUTE[3] * computing])
-    alpha = np.clip(weights.sum(axis=0), 0.0, 1.0)
-    mixed = (
-        weights[0][..., None] * colours[:, None, :]
-        + weights[1][..., None] * np.array(to_rgb(WAITING))
-        + weights[2][..., None] * np.array(COMPUTE[:3])
-    )
-    picture = np.dstack([mixed / np.maximum(alpha, 1e-12)[..., None], alpha])
-    stacked = np.stack([picture] * 4 + [np.zeros_like(picture)], axis=1).reshape(-1, _COLUMNS, 4)
     axes.imshow(
-        np.clip(255 * stacked, 0, 255).astype(np.uint8),
+        state_pixels(timeline, groups, _COLUMNS),
         extent=(timeline.begin, timeline.end, len(timeline.names) - 0.4, -0.4),
         aspect="auto",
         interpolation="nearest",

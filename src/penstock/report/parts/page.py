@@ -1,5 +1,7 @@
 """The look and the one script of the HTML report, kept inside the page so that it needs nothing else."""
 
+from importlib.resources import files
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2329; --paper: #fff; --soft: #5b6472; --line: #d5dae1; --panel: #f5f7f9;
   --good: #0b6e3a; --bar: #cc3311; --link: #2457a6; }
@@ -29,12 +31,26 @@ th[aria-sort] { cursor: pointer; }
 th[aria-sort]::after { content: "\\2195"; opacity: .35; padding-left: .3em; }
 th[aria-sort=ascending]::after { content: "\\2191"; opacity: 1; }
 th[aria-sort=descending]::after { content: "\\2193"; opacity: 1; }
-th:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }
+th:focus-visible, summary:focus-visible, svg.timeline:focus-visible { outline: 2px solid var(--link);
+  outline-offset: 1px; }
 .bar { display: inline-block; width: 4rem; height: .6rem; margin-left: .6rem; background: var(--line);
   border-radius: 2px; overflow: hidden; }
 .bar i { display: block; height: 100%; background: var(--bar); }
 figure { margin: 1rem 0; overflow-x: auto; }
 figure svg { display: block; width: 100%; min-width: 40rem; height: auto; color: var(--ink); }
+svg.timeline { touch-action: pan-y; user-select: none; font-size: 10.5px; fill: currentColor; cursor: crosshair; }
+svg.timeline:focus:not(:focus-visible) { outline: none; }
+svg.timeline .end { text-anchor: end; }
+svg.timeline .middle { text-anchor: middle; }
+svg.timeline .axis { stroke: currentColor; stroke-width: .8; }
+svg.timeline .capacity { stroke: currentColor; stroke-dasharray: 5 3; }
+svg.timeline .brush { fill: var(--link); fill-opacity: .2; pointer-events: none; }
+.computing { fill: #8884; background: #8884; }
+.waiting { fill: #cc3311; background: #cc3311; fill-opacity: .75; }
+figure output { display: block; min-height: 1.4em; font-size: .85rem; color: var(--soft); }
+.legend { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: .3rem 0; padding: 0; list-style: none;
+  font-size: .85rem; }
+.legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; padding: 0 1rem; }
 summary { cursor: pointer; padding: .6rem 0; font-weight: 600; }
 summary span { font-weight: 400; color: var(--soft); margin-left: .8rem; }
@@ -54,7 +70,7 @@ details > :last-child { margin-bottom: 1rem; }
 }
 """
 
-SCRIPT = """
+_SORTING = """
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
   const key = (row, column) => {
@@ -84,3 +100,5 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 """
+
+SCRIPT = _SORTING + files(__package__).joinpath("timeline.js").read_text(encoding="utf-8")
