@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from penstock.advise.estimate import DayBlocks, days_of
 from penstock.advise.limits import flags, next_steps, not_seen, refusal
 from penstock.advise.policies import BETTER, IN_USE, TieGroup, answer, candidates
 from penstock.advise.runs import Fate, RunRequest, fates
-from penstock.advise.sample import DRAWS, GOALS, Goal, Sample, draws, sample_days, sample_draws
+from penstock.advise.sample import DRAWS, GOALS, Goal, Sample, draws, read_both_ways, sample_days, sample_draws
 from penstock.advise.sensitivity import Sensitivity, SweptCorners, words
 from penstock.advise.site import LoggedSite, site_of_import, site_of_scenario
 from penstock.advise.targets import TargetsAnswer, missing, targets_answer
@@ -79,12 +78,14 @@ class _Advising:
         self.scenario = self.site.make(taken(self.site.unknowns))
         self.days = _days(self.scenario)
         self.overloaded = self.days.enough and overloaded(pressure_of(self.site, self.scenario, self.days))
+        self.readings = [self.scenario, *self._otherwise()]
 
     def advice(self, begun: float, buffer: bool) -> Advice:
         """All answers."""
         site, nodes = self.site, self.site.nodes_known
-        ((own, sample),) = self._samples([self.scenario], self.policies, "comparing policies", DRAWS)
-        tried = answer(replace(sample, overloaded=self.overloaded), self.against, self.goal, nodes)
+        found = self._samples(self.readings, self.policies, "comparing policies", DRAWS)
+        own, sample = found[0][0], read_both_ways([each for _, each in found], self.overloaded)
+        tried = answer(sample, self.against, self.goal, nodes)
         swept = self._sweep(tried)
         sensitivity = swept.sensitivities(site.unknowns, taken(site.unknowns))
         why_not: dict[str, str] = {}
@@ -113,6 +114,14 @@ class _Advising:
             seconds=time.perf_counter() - begun,
             runs=self.runs,
         )
+
+    def _otherwise(self) -> list[Scenario]:
+        """The other reading of slack, where bins blur which of them is nearer to the truth."""
+        site = self.site
+        slack = next((each for each in site.unknowns if each.name == SLACK), None)
+        if slack is None or site.share("source", "dxt") >= EXACT:
+            return []
+        return [site.make({**taken(site.unknowns), SLACK: end}) for end in slack.ends]
 
     def _explaining(self, site: LoggedSite) -> LoggedSite:
         """The site with the slack under which simulated run times come closest to those observed."""
@@ -157,7 +166,8 @@ class _Advising:
         scenarios = [self.site.make(corner) for corner in kept]
         found = self._samples(scenarios, (self.against, tried.of), "sweeping what is unknown", CORNER_DRAWS)
         at = [(corner, sample) for corner, (_, sample) in zip(kept, found, strict=True)]
-        return SweptCorners(tried, at, self.scenario.platform.bandwidth or 0.0)
+        spanned = (SLACK,) if len(self.readings) > 1 else ()
+        return SweptCorners(tried, at, self.scenario.platform.bandwidth or 0.0, spanned)
 
     def _targets(self, why_not: dict[str, str]) -> TargetsAnswer | None:
         reason = missing(self.site.scenario)
@@ -165,7 +175,7 @@ class _Advising:
             reason = "an interval needs three days"
         if reason is None:
             try:
-                return targets_answer(self.scenario, self.days, self.goal, self.site.nodes_known, self.overloaded)
+                return targets_answer(self.readings, self.days, self.goal, self.site.nodes_known, self.overloaded)
             except PenstockError as error:
                 reason = str(error)
         why_not["targets"] = reason
@@ -177,7 +187,7 @@ class _Advising:
             reason = "an interval needs three days"
         if reason is None:
             try:
-                return buffer_answer(self.scenario, self.days, tried.goal, self.site.nodes_known, self.overloaded)
+                return buffer_answer(self.readings, self.days, tried.goal, self.site.nodes_known, self.overloaded)
             except PenstockError as error:
                 reason = str(error)
         why_not["buffer"] = reason

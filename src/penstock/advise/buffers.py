@@ -5,14 +5,15 @@ Sizes are given as the time that the file system takes to drain them, since that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from penstock.advise.estimate import DayBlocks, Estimate
 from penstock.advise.runs import Fate
-from penstock.advise.sample import Goal, sample_days
+from penstock.advise.sample import Goal, read_both_ways, sample_days
 from penstock.metrics.losses import HOUR
 from penstock.model import Scenario
 from penstock.studies.buffers.pool import pooled
@@ -80,11 +81,12 @@ class BufferAnswer:
         }
 
 
-def buffer_answer(scenario: Scenario, days: DayBlocks, goal: Goal, nodes_known: bool, overloaded: bool) -> BufferAnswer:
-    """What buffers of the sizes of the ladder give."""
-    bandwidth = scenario.platform.bandwidth or 0.0
-    fates = {_NONE: _fate(scenario, 0.0)} | {str(each): _fate(scenario, each * bandwidth) for each in LADDER}
-    sample = replace(sample_days(fates, days), overloaded=overloaded)
+def buffer_answer(
+    readings: Sequence[Scenario], days: DayBlocks, goal: Goal, nodes_known: bool, overloaded: bool
+) -> BufferAnswer:
+    """What buffers of the sizes of the ladder give, in all readings of the site."""
+    bandwidth = readings[0].platform.bandwidth or 0.0
+    sample = read_both_ways([sample_days(_fates(each, bandwidth), days) for each in readings], overloaded)
     sizes = tuple(
         BufferSize(
             each * bandwidth,
@@ -95,6 +97,10 @@ def buffer_answer(scenario: Scenario, days: DayBlocks, goal: Goal, nodes_known: 
         for each in LADDER
     )
     return BufferAnswer(goal, sizes)
+
+
+def _fates(scenario: Scenario, bandwidth: float) -> dict[str, Fate]:
+    return {_NONE: _fate(scenario, 0.0)} | {str(each): _fate(scenario, each * bandwidth) for each in LADDER}
 
 
 def _fate(scenario: Scenario, capacity: float) -> Fate:

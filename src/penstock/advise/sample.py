@@ -3,12 +3,15 @@
 Days are paired: the same jobs met under every policy. Where there are too few of them, jobs are drawn anew with
 repetition, each shifted at random: without shifts two copies of a job would run in lockstep and fight for ever. Such an
 interval holds within this day and says nothing about other days.
+
+Bins blur where bursts begin and end, and neither reading of slack is the truth then. So both are run, and an interval
+spans those of both and half of their difference more, on either side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -35,6 +38,7 @@ class Sample:
     whole: Mapping[str, Floats]
     by_days: bool
     overloaded: bool = False  # backlogs carry over, so days are no sample of what is lost in them
+    otherwise: Sample | None = None  # the same jobs, their bins read in the other way
 
     def figure(self, goal: Goal, name: str) -> float:
         """How well a policy did; more is better."""
@@ -42,6 +46,10 @@ class Sample:
 
     def gain(self, goal: Goal, name: str, against: str) -> Estimate:
         """What a policy has over another: more yield of the worst job of a day, or fewer node-hours lost in it."""
+        own = self._gain(goal, name, against)
+        return own if self.otherwise is None else spanning(own, self.otherwise.gain(goal, name, against))
+
+    def _gain(self, goal: Goal, name: str, against: str) -> Estimate:
         one, other = self.policies.index(name), self.policies.index(against)
         values = self.min_yield if goal == "min-yield" else -self.lost
         apart = without_rounding(values[:, one], values[:, other])
@@ -49,6 +57,20 @@ class Sample:
             return Estimate(float(np.nanmean(apart))) if self.overloaded and goal == "node-hours" else student(apart)
         whole = self.whole[goal]
         return percentiles(apart, float(without_rounding(whole[[one]], whole[[other]])[0]))
+
+
+def read_both_ways(samples: Sequence[Sample], overloaded: bool) -> Sample:
+    """One sample of one reading, or of two."""
+    first, *rest = (replace(each, overloaded=overloaded) for each in samples)
+    return replace(first, otherwise=rest[0]) if rest else first
+
+
+def spanning(one: Estimate, other: Estimate) -> Estimate:
+    """The first figure, with an interval that holds both and half of their difference more."""
+    if np.isnan(one.low) or np.isnan(other.low):
+        return one._replace(low=np.nan, high=np.nan)
+    more = abs(one.value - other.value) / 2.0
+    return Estimate(one.value, min(one.low, other.low) - more, max(one.high, other.high) + more)
 
 
 def without_rounding(one: Floats, other: Floats) -> Floats:

@@ -38,8 +38,11 @@ class Sensitivity:
 class SweptCorners:
     """Samples at the ends of unknowns, to be asked about a policy."""
 
-    def __init__(self, base: TieGroup, at: Sequence[tuple[Corner, Sample]], bandwidth: float) -> None:
+    def __init__(
+        self, base: TieGroup, at: Sequence[tuple[Corner, Sample]], bandwidth: float, spanned: Sequence[str] = ()
+    ) -> None:
         self._base, self._at, self._bandwidth = base, at, bandwidth
+        self._spanned = spanned  # unknowns whose ends the interval holds already
 
     def sensitivities(self, unknowns: Sequence[Unknown], taken: Mapping[str, Value]) -> tuple[Sensitivity, ...]:
         """A row for each unknown."""
@@ -60,6 +63,8 @@ class SweptCorners:
     def _changed(self, unknown: Unknown, gain: Estimate) -> bool:
         """Another sign; or, of what is a reading of the same bytes, a figure outside the interval."""
         base = self._base.gain
+        if unknown.name in self._spanned:
+            return False
         outside = unknown.name in READINGS and not base.low <= gain.value <= base.high
         return gain.sign != base.sign or outside
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from penstock.advise.estimate import DayBlocks
 from penstock.advise.policies import TieGroup, answer
 from penstock.advise.runs import Fate
-from penstock.advise.sample import Goal, sample_days
+from penstock.advise.sample import Goal, read_both_ways, sample_days
 from penstock.metrics.losses import HOUR
 from penstock.model import Scenario
 from penstock.studies.targets import allocate
@@ -46,14 +47,14 @@ def missing(scenario: Scenario) -> str | None:
 
 
 def targets_answer(
-    scenario: Scenario, days: DayBlocks, goal: Goal | None, nodes_known: bool, overloaded: bool
+    readings: Sequence[Scenario], days: DayBlocks, goal: Goal | None, nodes_known: bool, overloaded: bool
 ) -> TargetsAnswer:
     """Which allocation, against what a site has by default: counts by the nodes of a job."""
-    runs = {name: allocate(scenario, name, PLACEMENT, interval="all") for name in ALLOCATIONS}
-    sample = sample_days({name: _fate(run) for name, run in runs.items()}, days)
-    found = answer(replace(sample, overloaded=overloaded), IN_USE, goal, nodes_known)
+    runs = [{name: allocate(each, name, PLACEMENT, interval="all") for name in ALLOCATIONS} for each in readings]
+    samples = [sample_days({name: _fate(run) for name, run in own.items()}, days) for own in runs]
+    found = answer(read_both_ways(samples, overloaded), IN_USE, goal, nodes_known)
     chosen = found.of if found.verdict == "better" else IN_USE
-    return TargetsAnswer(found, {each.name: each.count for each in runs[chosen].applications})
+    return TargetsAnswer(found, {each.name: each.count for each in runs[0][chosen].applications})
 
 
 def _fate(run: Allotment) -> Fate:
