@@ -1,8 +1,7 @@
-"""Measure advice against truth, as the site reports it: `python scripts/measure/advice.py [SEEDS] [PROCESSES]`.
+"""Measure advice against truth, as the site reports it: `advice.py [SEEDS] [PROCESSES] [FIRST]`.
 
-Sites are generated (tests/advise/world.py), run under fair-share, written out as logs see them, and imported. Truth is
-the mean of a day over 100 other weeks of the same site, with everything known. 100 seeds take two processes half an
-hour.
+Sites are generated (tests/advise/world.py) from seeds FIRST on, run under fair-share, written out as logs see them, and
+imported. Truth is the mean of a day over 100 other weeks of the same site, with everything known.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import multiprocessing
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,16 +19,17 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from penstock.advise import advise  # noqa: E402 - after the path
+from penstock.advise import Advice, advise  # noqa: E402 - after the path
 from penstock.advise.estimate import days_of  # noqa: E402
 from penstock.advise.policies import CANDIDATES, IN_USE  # noqa: E402
 from penstock.advise.runs import fate_of  # noqa: E402
 from penstock.advise.sample import sample_days  # noqa: E402
 from penstock.campaign.executor import Here  # noqa: E402
+from penstock.model import Scenario  # noqa: E402
 from penstock.policies.sharing import find  # noqa: E402
 from penstock.studies.share import run_study  # noqa: E402
 from penstock.studies.study import Study  # noqa: E402
-from penstock.traces import Options  # noqa: E402
+from penstock.traces import Imported, Options  # noqa: E402
 from tests.advise import world  # noqa: E402
 
 PRESSURES = (0.3, 0.9, 1.2)
@@ -38,8 +39,8 @@ KNOWN = Options(bandwidth=world.BANDWIDTH, node_bandwidth=world.NODE_BANDWIDTH)
 # What is written out, what is told besides, and the part of all seeds that see it.
 CASES = {
     "segments": ("segments", KNOWN, 1.0),
-    "heat maps": ("heat maps", KNOWN, 0.34),
-    "sacct + job_stats": ("sacct + job_stats", KNOWN, 0.34),
+    "heat maps": ("heat maps", KNOWN, 1.0),
+    "sacct + job_stats": ("sacct + job_stats", KNOWN, 1.0),
     "counters": ("counters", KNOWN, 0.34),
     "segments, caps unknown": ("segments", Options(bandwidth=world.BANDWIDTH), 0.34),
     "segments, bandwidth unknown": ("segments", Options(node_bandwidth=world.NODE_BANDWIDTH), 0.34),
@@ -59,16 +60,20 @@ class Outcome(NamedTuple):
     hours: tuple[float, float, float]
     lost: float
     true_lost: float
+    caps: float  # as imported, over the true ones: the median job
+    figures: dict[str, dict[str, float]]  # by policy, what it seems to gain over what is in use
+    tied: tuple[str, ...]
 
 
 def main() -> None:
     """Measure and print tables in Markdown."""
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     processes = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         truths = dict(zip(PRESSURES, (truth(pool, each) for each in PRESSURES), strict=True))
         tasks = [
-            (case, seed, PRESSURES[seed % len(PRESSURES)])
+            (case, first + seed, PRESSURES[seed % len(PRESSURES)])
             for seed in range(seeds)
             for case, (_, _, part) in CASES.items()
             if seed < part * seeds
@@ -78,6 +83,8 @@ def main() -> None:
             found.append(each)
             print(f"{len(found)} of {len(tasks)}", file=sys.stderr, flush=True)
     print(*table(found, truths), sep="\n")
+    print()
+    print(*knowledge(found, truths), sep="\n")
     print()
     print(*reasons(found), sep="\n")
 
@@ -116,8 +123,21 @@ def outcome(task: tuple[str, int, float]) -> Outcome:
     return Outcome(
         case, pressure, advice.why_not.get("policy", ""), tried.verdict, tried.of, tried.goal,
         tuple(tried.shown.min_yield_gain), tuple(tried.shown.node_hours_gain or (0.0, 0.0, 0.0)),
-        advice.contention.share.value, true_lost,
+        advice.contention.share.value, true_lost, _caps(scenario, found), _figures(advice), tried.tied,
     )  # fmt: skip
+
+
+def _caps(scenario: Scenario, found: Imported) -> float:
+    true = {each.name.split(".")[1]: each.nodes * world.NODE_BANDWIDTH for each in scenario.applications}
+    return float(np.median([each.bandwidth / true[each.job.id] for each in found.applications if each.bandwidth]))
+
+
+def _figures(advice: Advice) -> dict[str, dict[str, float]]:
+    return {
+        each.name: {"yields": each.min_yield_gain.value, "hours": each.node_hours_gain.value}
+        for each in advice.tried.policies
+        if each.node_hours_gain is not None
+    }
 
 
 def table(found: list[Outcome], truths: dict[float, dict[str, dict[str, float]]]) -> Iterator[str]:
@@ -145,6 +165,44 @@ def _row(case: str, pressure: float, own: list[Outcome], true: dict[str, dict[st
     held = (f"{right} of {len(better)}", f"{yields} of {len(told)}", f"{hours} of {len(timed)}")
     shown = " | ".join(held) if told else "– | – | –"
     return f"| {case} | {pressure} | {len(own)} | {len(own) - len(told)} | {len(better)} | {shown} | {apart:+.3f} |"
+
+
+def knowledge(found: list[Outcome], truths: dict[float, dict[str, dict[str, float]]]) -> Iterator[str]:
+    """How near caps and the order of policies come to the truth, whether advice was given or not."""
+    heads = ["seen as", "pressure", "caps, seen / true", "pairs in true order: yield", "node-hours", "best in group"]
+    yield f"| {' | '.join(heads)} |"
+    yield f"| --- |{' --: |' * (len(heads) - 1)}"
+    for case in CASES:
+        for pressure in PRESSURES:
+            own = [each for each in found if (each.case, each.pressure) == (case, pressure)]
+            if own:
+                yield _knowing(case, pressure, own, truths[pressure])
+
+
+def _knowing(case: str, pressure: float, own: list[Outcome], true: dict[str, dict[str, float]]) -> str:
+    ordered = [
+        f"{np.mean([_in_order(each.figures, true, column) for each in own]):.0%}" for column in ("yields", "hours")
+    ]
+    told = [each for each in own if not each.refused]
+    best = [each for each in told if _best(each, true) in each.tied]
+    group = f"{len(best)} of {len(told)}" if told else "–"
+    return f"| {case} | {pressure} | {np.median([each.caps for each in own]):.2f} | {' | '.join(ordered)} | {group} |"
+
+
+def _in_order(seen: dict[str, dict[str, float]], true: dict[str, dict[str, float]], column: str) -> float:
+    """The share of pairs of policies that are in their true order."""
+    right = [
+        (seen[one][column] - seen[other][column]) * (true[one][column] - true[other][column]) > 0.0
+        for one, other in combinations(seen, 2)
+    ]
+    return float(np.mean(right))
+
+
+def _best(each: Outcome, true: dict[str, dict[str, float]]) -> str:
+    """Of the policies that truly do no harm in the other goal, the best in the goal of the answer."""
+    goal, other = ("yields", "hours") if each.goal == "min-yield" else ("hours", "yields")
+    harmless = [name for name in true if true[name][other] >= 0.0]
+    return max(harmless, key=lambda name: true[name][goal])
 
 
 def _holds(interval: tuple[float, float, float], value: float) -> bool:
