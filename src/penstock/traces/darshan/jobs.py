@@ -187,9 +187,10 @@ def _stripes(log: Log, chosen: Counted) -> dict[int, float]:
     """Bytes by the stripe count of their file."""
     found: dict[int, float] = {}
     for layer in chosen.layers if log.stripes else ():
-        files, volumes = layer.counters.file.tolist(), (layer.counters.read + layer.counters.written).tolist()
-        for file, volume in zip(files, volumes, strict=True):
-            if volume and file in log.stripes:
+        volume_of = layer.counters.read + layer.counters.written
+        moved = volume_of > 0
+        for file, volume in zip(layer.counters.file[moved].tolist(), volume_of[moved].tolist(), strict=True):
+            if file in log.stripes:
                 found[log.stripes[file]] = found.get(log.stripes[file], 0.0) + volume
     return found
 

@@ -51,7 +51,7 @@ def read_log(file: Path) -> Log:
         log = _about(file, handle)
         for name in records.COUNTING:
             if name in log.modules:
-                log.counters[name] = records.counters(handle, name, log.modules[name])
+                log.counters[name] = records.counters(handle, name, log.modules[name], order)
         hosts: frozenset[str] = frozenset()
         for layer, name in TRACED.items():
             if name in log.modules:

@@ -1,13 +1,15 @@
 """Records of a log's modules as columns.
 
-The library hands out one record at a time and brings old versions of a module up to date; it writes records of counters
-straight into our array. DXT, heat maps and Lustre's layouts are read as the raw stream instead, which is ten times as
-quick. Segments of DXT have 32 bytes, or 40 since a thread id was added, and only the module's version tells which.
+A module's raw stream is ten times as quick to read as its records, which the library hands out one at a time. So DXT,
+heat maps, Lustre's layouts and counters of the versions in use are read as a stream; for other counters the library is
+asked, which brings old versions up to date and writes them straight into our array. Segments of DXT have 32 bytes, or
+40 since a thread id was added, and only the module's version tells which.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -23,6 +25,7 @@ Ids = NDArray[np.uint64]
 _BLOCK = 256  # records that one call after the other writes into one array
 _ROOM = 81_920  # the library takes a buffer of ours to have this many bytes
 _CHUNK = 1 << 20
+_NATIVE = "<" if sys.byteorder == "little" else ">"
 _MAP_WORDS = 6  # before the bins of a heat map: id, rank, width, number, and two addresses that mean nothing
 
 
@@ -80,6 +83,17 @@ _PREFIX = {
     "DFS": ("dfs", 0),
 }
 COUNTING = tuple(_PREFIX)
+# Versions whose records can be read from the stream, and the counters of the library that they do not have.
+_STREAMED: dict[tuple[str, int], frozenset[str]] = {
+    ("POSIX", 4): frozenset(),
+    ("POSIX", 3): frozenset(
+        f"POSIX_{each}" for each in ("FILENOS", "DUPS", "RENAME_SOURCES", "RENAME_TARGETS", "RENAMED_FROM")
+    ),
+    ("STDIO", 2): frozenset(),
+    ("STDIO", 1): frozenset({"STDIO_FDOPENS"}),
+    ("MPI-IO", 3): frozenset(),
+    ("MPI-IO", 2): frozenset({"MPIIO_F_CLOSE_START_TIMESTAMP", "MPIIO_F_OPEN_END_TIMESTAMP"}),
+}
 _TRAILING = {"DFS": 4}  # words after the counters
 _COLUMNS = {
     "read": "{}_BYTES_READ",
@@ -99,12 +113,16 @@ _MAPPED = {16592106915301738621: "POSIX", 3989511027826779520: "STDIO", 36688704
 _MAPPED[1597927878319380788] = "DFS"
 
 
-def counters(handle: Any, name: str, module: Module) -> Counters:
+def counters(handle: Any, name: str, module: Module, order: str) -> Counters:
     """All records of a counting module."""
     prefix, words = _PREFIX[name]
-    whole, real = counter_names(f"{prefix}_counter_names"), counter_names(f"{prefix}_f_counter_names")
+    lacking = _STREAMED.get((name, module.version)) if order == _NATIVE else None
+    whole, real = (
+        tuple(each for each in counter_names(f"{prefix}_{kind}") if each not in (lacking or ()))
+        for kind in ("counter_names", "f_counter_names")
+    )
     size = 2 + words + len(whole) + len(real) + _TRAILING.get(name, 0)
-    rows = np.concatenate([*_blocks(handle, module.number, size), np.empty((0, size), np.int64)])
+    rows = _records(handle, module, size, streamed=lacking is not None)
     first = 2 + words
     counted = rows[:, first : first + len(whole)]
     timed = rows[:, first + len(whole) : first + len(whole) + len(real)].view(np.float64)
@@ -143,8 +161,8 @@ def heat_map(handle: Any, module: Module, order: str) -> Bins | None:
     sums: tuple[dict[str, Floats], dict[str, Floats]] = {}, {}
     widths, place = set(), 0
     while place + _MAP_WORDS <= len(words):
-        layer = _MAPPED.get(int(words[place : place + 1].view(order + "u8")[0]))
-        widths.add(float(words[place + 2 : place + 3].view(order + "f8")[0]))
+        layer = _MAPPED.get(int(words[place : place + 1].view(np.uint64)[0]))
+        widths.add(float(words[place + 2 : place + 3].view(np.float64)[0]))
         count, begin = int(words[place + 3]), place + _MAP_WORDS
         place = begin + 2 * count
         if count <= 0 or place > len(words):
@@ -158,23 +176,44 @@ def heat_map(handle: Any, module: Module, order: str) -> Bins | None:
 
 def stripe_counts(handle: Any, module: Module, order: str) -> dict[int, int]:
     """How many targets each file on Lustre is striped over, by file; of several components the widest."""
-    words: list[int] = _words(handle, module, order).tolist()
+    words = _words(handle, module, order)
+    pairs = _plain_layouts(words) if module.version == 1 else _layered(words.tolist())
     found: dict[int, int] = {}
+    for file, count in pairs:
+        if count > found.get(file, 0):
+            found[file] = count
+    return found
+
+
+def _plain_layouts(words: Ints) -> Iterator[tuple[int, int]]:
+    """Files and counts of records of id, rank, two counts of targets, offset, size and count; then the targets."""
+    size = 7 + max(int(words[6]), 0) if len(words) > 6 else 1
+    if len(words) % size == 0 and (words[6::size] == words[6:7]).all():  # all files have as many: most logs
+        return zip(words[::size].view(np.uint64).tolist(), words[6::size].tolist(), strict=True)
+    return _one_by_one(words.tolist())
+
+
+def _one_by_one(words: list[int]) -> Iterator[tuple[int, int]]:
+    place = 0
+    while place + 7 <= len(words):
+        yield words[place] % 2**64, words[place + 6]
+        place += 7 + max(words[place + 6], 0)
+
+
+def _layered(words: list[int]) -> Iterator[tuple[int, int]]:
+    """Of records of id, rank, components, stripes; then per component seven counters and a name; then the targets."""
     place = 0
     while place + 4 <= len(words):
-        file = words[place] % 2**64
-        if module.version == 1:  # id, rank, two counts of targets, offset, size, count; then the targets
-            counts = words[place + 6 : place + 7]
-            place += 7 + max(counts[0] if counts else 0, 0)
-        else:  # id, rank, components, stripes; then per component seven counters and a name; then the targets
-            components, stripes = words[place + 2 : place + 4]
-            if components < 0 or stripes < 0:
-                raise BadLog("is damaged (its records of Lustre make no sense)")
-            sizes = words[place + 4 : place + 4 + 9 * components : 9]
-            counts = [count for size, count in zip(sizes, words[place + 5 :: 9], strict=False) if size >= 0]
-            place += 4 + 9 * components + stripes
-        found[file] = max(found.get(file, 0), *counts, 0)
-    return {file: count for file, count in found.items() if count > 0}
+        components, stripes = words[place + 2 : place + 4]
+        if components < 0 or stripes < 0:
+            raise BadLog("is damaged (its records of Lustre make no sense)")
+        sizes = words[place + 4 : place + 4 + 9 * components : 9]
+        counts = words[place + 5 : place + 5 + 9 * components : 9]
+        yield (
+            words[place] % 2**64,
+            max((count for size, count in zip(sizes, counts, strict=False) if size >= 0), default=0),
+        )
+        place += 4 + 9 * components + stripes
 
 
 def _column(name: str, whole: tuple[str, ...], counted: Ints, real: tuple[str, ...], timed: Floats) -> Floats:
@@ -189,15 +228,25 @@ def _column(name: str, whole: tuple[str, ...], counted: Ints, real: tuple[str, .
     return np.zeros(len(counted))
 
 
+def _records(handle: Any, module: Module, size: int, *, streamed: bool) -> Ints:
+    """Records of so many words, a row each."""
+    if not streamed:
+        return np.concatenate([*_blocks(handle, module.number, size), np.empty((0, size), np.int64)])
+    stream = _stream(handle, module.number)
+    if len(stream) % (8 * size):
+        raise BadLog("is damaged (a module ends within a record)")
+    return stream.view(np.int64).reshape(-1, size)
+
+
 def _blocks(handle: Any, number: int, size: int) -> Iterator[Ints]:
     """Arrays of records, filled by the library."""
     take, status = library().darshan_log_get_record, 1
     while status == 1:
         block = np.empty(_BLOCK * size + _ROOM // 8, np.int64)
-        pointer, filled = ctypes.c_void_p(), 0
+        pointer, filled, begin = ctypes.c_void_p(), 0, block.ctypes.data
         reference = ctypes.byref(pointer)
         while status == 1 and filled < _BLOCK:
-            pointer.value = block.ctypes.data + filled * size * 8
+            pointer.value = begin + filled * size * 8
             status = take(handle, number, reference)
             filled += status == 1
         yield block[: filled * size].reshape(filled, size)
@@ -207,19 +256,19 @@ def _blocks(handle: Any, number: int, size: int) -> Iterator[Ints]:
 
 def _words(handle: Any, module: Module, order: str) -> Ints:
     stream = _stream(handle, module.number)
-    return np.frombuffer(stream, order + "i8", len(stream) // 8)
+    return np.frombuffer(stream, order + "i8", len(stream) // 8).astype(np.int64, copy=False)
 
 
-def _stream(handle: Any, number: int) -> bytes:
+def _stream(handle: Any, number: int) -> NDArray[np.uint8]:
     """A module's bytes, decompressed."""
     parts, got = [], _CHUNK
-    buffer = ctypes.create_string_buffer(_CHUNK)
     while got == _CHUNK:
-        got = library().darshan_log_get_mod(handle, number, buffer, _CHUNK)
+        buffer = np.empty(_CHUNK, np.uint8)
+        got = library().darshan_log_get_mod(handle, number, buffer.ctypes.data, _CHUNK)
         if got < 0:
             raise BadLog("is damaged (records of a module cannot be read)")
-        parts.append(ctypes.string_at(buffer, got))
-    return b"".join(parts)
+        parts.append(buffer[:got])
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _joined(parts: list[tuple[Ids, NDArray[Any], Bools]], entry: Any) -> Segments:
