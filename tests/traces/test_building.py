@@ -202,3 +202,34 @@ def test_the_grade_of_a_site_is_that_of_four_fifths_of_its_bytes() -> None:
     assert inspect_import(made([good, bad])).grade == "D"
     better = job("1", 0.0, [(100, 110, 85 * GB)])
     assert inspect_import(made([better, bad])).grade == "A"
+
+
+def steady(count: int, length: float, every: float) -> list[Job]:
+    """Jobs of a node each, one after the other: the machine fills for `length` and then has length / every of them."""
+    return [job(str(i), i * every, [(1.0, 2.0, GB)], length) for i in range(count)]
+
+
+def test_a_window_begins_and_ends_where_the_machine_is_full() -> None:
+    found = made(steady(40, 1000.0, 100.0), window="busy")  # 10 are usual: 8 from 700 s on, and until 4000 + 200
+    assert found.window == approx((700.0, 4200.0))
+    assert found.applications[0].job.id == "0"
+    assert found.notes == (
+        "the window begins 0.194 h later and ends 0.194 h earlier than asked for: "
+        "outside fewer than 80% of the usual 10 nodes were busy",
+    )
+    assert found.scenario.applications[0].progress == approx(700.0)
+
+
+def test_a_window_that_is_full_already_stays() -> None:
+    found = made(steady(40, 1000.0, 100.0), window="1200s..3500s")
+    assert found.window == approx((1200.0, 3500.0))
+    assert not found.notes
+
+
+def test_a_quiet_night_stays_in_the_window() -> None:
+    jobs = [*steady(40, 1000.0, 100.0), *(replace(each, start=each.start + 8000) for each in steady(40, 1000.0, 100.0))]
+    assert made(jobs, window="busy").window == approx((700.0, 12200.0))
+
+
+def test_of_few_jobs_nobody_knows_what_is_usual() -> None:
+    assert made(steady(5, 1000.0, 100.0), window="0s..900s").window == approx((0.0, 900.0))

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +18,13 @@ from penstock.traces.caps import Cap, caps, least, own_rate, peak
 from penstock.traces.gaps import without_gaps
 from penstock.traces.job import Job
 from penstock.traces.names import Pseudonyms, hidden, unique
-from penstock.traces.options import Options, window_of
+from penstock.traces.options import Options
 from penstock.traces.phases import Placed, Transfers, placed, transfers
 from penstock.traces.result import Imported, Skipped, Told, check_strict, nothing_left
+from penstock.traces.window import Window, chosen
 
 MOST_OPENS = 1_000  # bursts of a job of which nothing but its opens is known
 MANY = 1_000  # applications: more keep their phases in a Parquet file, which is read a hundred times as fast
-
-
-class _Window(NamedTuple):
-    begin: float
-    end: float
 
 
 def build(
@@ -51,8 +47,9 @@ def build(
     """
     left_out = list(skipped)
     check_strict(left_out, options.strict)
-    window = _window(jobs, options)
-    kept = [job for job in jobs if _inside(job, window)]
+    window, trimmed = chosen(jobs, options.window) if options.window and jobs else (None, [])
+    notes = [*notes, *trimmed]
+    kept = [job for job in jobs if window is None or window.holds(job)]
     if not kept:
         raise nothing_left(f"{what} in that window" if jobs else what, left_out)
     if options.anonymise:
@@ -76,36 +73,26 @@ def build(
 def rebuilt(found: Imported, options: Options) -> Scenario:
     """The scenario of the same jobs with other options; who is in it, and their names, stay."""
     jobs = [each.job for each in found.applications]
-    window = None if found.window is None else _Window(*found.window)
+    window = None if found.window is None else Window(*found.window)
     told, entries = _applications(jobs, options, window)
     return Scenario.from_document(_document(jobs, told, entries, options, window))
 
 
-def _window(jobs: Sequence[Job], options: Options) -> _Window | None:
-    if options.window is None or not jobs:
-        return None
-    return _Window(*window_of(options.window, min(job.start for job in jobs)))
-
-
 def _document(
-    jobs: Sequence[Job], told: Sequence[Told], entries: list[dict[str, Any]], options: Options, window: _Window | None
+    jobs: Sequence[Job], told: Sequence[Told], entries: list[dict[str, Any]], options: Options, window: Window | None
 ) -> dict[str, Any]:
     zero = _zero(jobs, window)
     watched = {"window": {"begin": window.begin - zero, "end": window.end - zero}} if window else {}
     return {"version": 1, "platform": _platform(jobs, told, options), **watched, "applications": entries}
 
 
-def _inside(job: Job, window: _Window | None) -> bool:
-    return window is None or (job.start < window.end and job.end > window.begin)
-
-
-def _zero(jobs: Sequence[Job], window: _Window | None) -> float:
+def _zero(jobs: Sequence[Job], window: Window | None) -> float:
     first = min(job.start for job in jobs)
     return min(first, window.begin) if window else first
 
 
 def _applications(
-    jobs: Sequence[Job], options: Options, window: _Window | None
+    jobs: Sequence[Job], options: Options, window: Window | None
 ) -> tuple[list[Told], list[dict[str, Any]]]:
     found = [transfers(job, options.tolerance, _count(job, options)) for job in jobs]
     limits = _caps(jobs, found, options)

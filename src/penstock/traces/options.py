@@ -23,7 +23,7 @@ class Options:
 
     bandwidth: float | None = None
     node_bandwidth: float | None = None
-    window: str | None = None  # A..B
+    window: str | None = None  # A..B or busy
     tolerance: float = TOLERANCE  # of a run: by how much merging may displace a byte, on average
     slack: Slack = "compute"
     cap: str | Path = "alone"
@@ -62,7 +62,7 @@ def window_of(text: str, first: float) -> tuple[float, float]:
     """The ends of `A..B`, each a date or a time since the first job's start, in seconds since 1970."""
     ends = text.split("..")
     if len(ends) != 2:
-        raise InvalidOption(f"--window is {text!r}; accepted is A..B, as in 2026-11-02..2026-11-09 or 1h..25h")
+        raise InvalidOption(f"--window is {text!r}; accepted is A..B, as in 2026-11-02..2026-11-09 or 1h..25h, or busy")
     begin, end = (_instant(each, first, text) for each in ends)
     if not begin < end:
         raise InvalidOption(f"--window is {text!r}; it ends before it begins")

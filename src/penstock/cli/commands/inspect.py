@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.parts.import_options import Window
 from penstock.cli.parts.options import Json, Plot
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
 from penstock.cli.parts.reading_traces import read_logs, words
@@ -27,10 +28,10 @@ Check = Annotated[
 _SCENARIOS = (".yaml", ".yml", ".json")
 
 
-def inspect(paths: Paths, check: Check = False, json: Json = False, plot: Plot = None) -> None:
+def inspect(paths: Paths, window: Window = None, check: Check = False, json: Json = False, plot: Plot = None) -> None:
     """Show what logs or a scenario hold: bytes over time per job, how good the evidence is, what could not be seen."""
     check_outputs(plot)
-    found, scenario = _found(paths)
+    found, scenario = _found(paths, window)
     if check:
         found = replace(found, rows=traces.inspecting.checked(found.rows, scenario))
     if plot:
@@ -41,12 +42,14 @@ def inspect(paths: Paths, check: Check = False, json: Json = False, plot: Plot =
         say(words(found, paths), plot)
 
 
-def _found(paths: list[Path]) -> tuple[Inspected, Scenario]:
+def _found(paths: list[Path], window: str | None) -> tuple[Inspected, Scenario]:
     scenarios = [path for path in paths if path.suffix.lower() in _SCENARIOS]
     if scenarios and len(paths) > 1:
         raise InvalidOption(f"{scenarios[0]} is a scenario; inspect looks at one scenario, or at logs, not at both")
+    if scenarios and window is not None:
+        raise InvalidOption("--window is for logs; a scenario has its window already")
     if scenarios:
         scenario = model.load(scenarios[0])
         return traces.inspecting.inspect_scenario(scenario), scenario
-    imported = read_logs(paths)
+    imported = read_logs(paths, traces.Options(window=window))
     return traces.inspecting.inspect_import(imported), imported.scenario

@@ -36,7 +36,12 @@ Bandwidth = Annotated[
 ]
 NodeBandwidth = Annotated[str | None, typer.Option(metavar="b", help="What one node can move: 2 GB/s.")]
 Window = Annotated[
-    str | None, typer.Option("--window", metavar="A..B", help="Dates (UTC), or times since the first start.")
+    str | None,
+    typer.Option(
+        "--window",
+        metavar="A..B|busy",
+        help="Dates (UTC), or times since the first start; its ends are cut to where 80 % of the usual nodes are busy.",
+    ),
 ]
 Tolerance = Annotated[
     str, typer.Option(metavar="SHARE", help="By how much of its run time merging may displace a byte, on average.")
