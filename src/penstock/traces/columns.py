@@ -41,6 +41,18 @@ def truths(column: Any) -> Bools:
     return floats(pc.fill_null(column, False).cast(pa.int8())) > 0
 
 
+class OddRows:
+    """A handler for pyarrow's reader: rows with more or fewer fields than there are names are left out and counted."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, row: Any) -> str:
+        """Leave the row out."""
+        self.count += 1
+        return "skip"
+
+
 Coded = tuple[Any, Ints]  # distinct texts, and for each row which one it is
 
 
@@ -57,6 +69,9 @@ def codes(column: Any) -> Coded:
 def texts(coded: Coded, rows: Ints) -> list[str]:
     """The texts of some rows."""
     distinct, code = coded
+    if len(distinct) < len(rows):  # rows that say the same share one text
+        words = distinct.to_pylist()
+        return [words[each] for each in code[rows].tolist()]
     found: list[str] = distinct.take(arrow().array(code[rows])).to_pylist()
     return found
 

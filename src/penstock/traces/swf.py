@@ -19,7 +19,7 @@ from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.kernels.arrays import Floats
 from penstock.traces.build import build
-from penstock.traces.columns import arrow, floats
+from penstock.traces.columns import OddRows, arrow, floats
 from penstock.traces.io_model import Demand, Model, assumed, io_model
 from penstock.traces.job import Job
 from penstock.traces.options import Options
@@ -111,13 +111,7 @@ def _table(raw: bytes, path: Path) -> tuple[Any, int]:
     """Spaces made one, comments left out, and the rest read as numbers."""
     csv, pa = arrow("csv"), arrow()
     lines = b"\n".join(_plain(raw))
-    broken = 0
-
-    def odd(row: Any) -> str:
-        nonlocal broken
-        broken += 1
-        return "skip"
-
+    odd = OddRows()
     try:
         table = csv.read_csv(
             pa.BufferReader(lines + b"\n"),
@@ -130,7 +124,7 @@ def _table(raw: bytes, path: Path) -> tuple[Any, int]:
         raise InvalidOption(f"{path}: is not in the Standard Workload Format: {reason}") from None
     if not table.num_rows:
         raise InvalidOption(f"{path}: has no line of 18 numbers; expected the Standard Workload Format")
-    return table, broken
+    return table, odd.count
 
 
 def _plain(raw: bytes) -> Iterable[bytes]:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import InvalidOption
-from penstock.kernels.arrays import Bools, Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 from penstock.traces.columns import texts
 from penstock.traces.result import Skipped
+from penstock.traces.slurm.folding import Rows, folded
 from penstock.traces.slurm.rows import read_rows
 
 
@@ -63,21 +64,12 @@ def _opened(path: Path) -> Any:
         raise InvalidOption(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _jobs(rows: Any, broken: int, path: Path) -> Accounting:
+def _jobs(given: Rows, broken: int, path: Path) -> Accounting:
     """Rows of jobs, with those of steps folded in."""
-    main = np.flatnonzero(~rows.step & (rows.part <= 0))
+    rows = folded(given)
+    main = rows.jobs
     if not len(main):
         raise InvalidOption(f"{path}: has no job; expected rows of sacct with a job id each")
-    owner = _owners(rows, main)
-    other = np.flatnonzero(owner >= 0)
-    into = owner[other]
-    count = len(main)
-    nodes = rows.nodes[main].copy()
-    parts = other[rows.part[other] > 0]
-    np.add.at(nodes, owner[parts], np.where(rows.step[parts], 0, rows.nodes[parts]))
-    read, written = (
-        _folded(column, main, other, into, rows.step[other], count) for column in (rows.read, rows.written)
-    )
     start, end = rows.start[main], rows.end[main]
     end = np.where(np.isnan(end), start + rows.elapsed[main], end)
     usable, skipped = _usable(rows, main, start, end, path)
@@ -85,59 +77,23 @@ def _jobs(rows: Any, broken: int, path: Path) -> Accounting:
     if broken:
         skipped.append(Skipped(str(path), f"{broken} rows with more or fewer fields than the header"))
     chosen = main[order]
+    ids = texts(rows.base, chosen)
     return Accounting(
-        id=texts(rows.base, chosen),
-        raw_id=texts(rows.raw, chosen),
+        id=ids,
+        raw_id=ids if rows.raw is rows.base else texts(rows.raw, chosen),
         user=texts(rows.user, chosen),
         name=texts(rows.name, chosen),
         state=texts(rows.state, chosen),
         start=start[order],
         end=end[order],
-        nodes=np.maximum(nodes[order], 0),
-        read=read[order],
-        written=written[order],
+        nodes=np.maximum(rows.nodes[chosen], 0),
+        read=rows.read[chosen],
+        written=rows.written[chosen],
         skipped=tuple(skipped),
     )
 
 
-def _owners(rows: Any, main: Ints) -> Ints:
-    """For every row that is no job of its own, which of the jobs it belongs to; −1 for jobs and for strays.
-
-    sacct prints steps below their job, so the last job above with the same id is meant, which also tells the runs of a
-    requeued job apart.
-    """
-    ids = rows.base[1]
-    owner = np.full(len(ids), -1, np.int64)
-    last = np.maximum.accumulate(np.where(_marks(len(ids), main), np.arange(len(ids)), -1))
-    position = np.full(len(ids), -1, np.int64)
-    position[main] = np.arange(len(main))
-    others = np.flatnonzero(~_marks(len(ids), main))
-    above = last[others]
-    near = (above >= 0) & (ids[np.maximum(above, 0)] == ids[others])
-    owner[others[near]] = position[above[near]]
-    by_id = np.full(int(ids.max()) + 1, -1, np.int64)
-    by_id[ids[main]] = np.arange(len(main))
-    owner[others[~near]] = by_id[ids[others[~near]]]
-    return owner
-
-
-def _marks(size: int, places: Ints) -> Bools:
-    marked = np.zeros(size, bool)
-    marked[places] = True
-    return marked
-
-
-def _folded(column: Floats, main: Ints, other: Ints, into: Ints, steps: Bools, count: int) -> Floats:
-    """The sum over steps and parts. What a job's own row says counts where it has no steps; NaN if nobody says."""
-    known = ~np.isnan(column[other])
-    total = np.bincount(into[known], column[other][known], count)
-    some = np.bincount(into[known], minlength=count) > 0
-    by_steps = np.bincount(into[known & steps], minlength=count) > 0
-    own = np.where(by_steps | np.isnan(column[main]), 0.0, column[main])
-    return np.where(some | ~np.isnan(column[main]), total + own, np.nan)
-
-
-def _usable(rows: Any, main: Ints, start: Floats, end: Floats, path: Path) -> tuple[Ints, list[Skipped]]:
+def _usable(rows: Rows, main: Ints, start: Floats, end: Floats, path: Path) -> tuple[Ints, list[Skipped]]:
     """Jobs that ran, and why the others did not: each reason once, with the number of jobs and the first of them."""
     reasons = np.select([np.isnan(start), np.isnan(end), end < start, end == start], [1, 2, 3, 4], default=0)
     words = ("", "never started", "has no end and no elapsed time", "ends before it starts", "ran for no time at all")

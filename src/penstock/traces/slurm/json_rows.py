@@ -12,7 +12,7 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.files import reading
 from penstock.traces.columns import Coded, arrow
-from penstock.traces.slurm.rows import Rows
+from penstock.traces.slurm.folding import Rows
 
 _LARGEST = 2_000_000_000
 
@@ -52,6 +52,7 @@ def _rows(jobs: list[dict[str, Any]]) -> Rows:
         nodes=np.array([int(_number(job.get("allocation_nodes"))) for job in jobs], np.int64),
         read=np.array([_moved(job, "requested") for job in jobs]),
         written=np.array([_moved(job, "consumed") for job in jobs]),
+        summed=np.ones(len(jobs), bool),
     )
 
 

@@ -6,43 +6,28 @@ by a separator that text never has; -p and --parsable2 differ by a delimiter at 
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.files import reading
-from penstock.kernels.arrays import Bools, Floats, Ints
+from penstock.kernels.arrays import Floats, Ints
 from penstock.model.units import clock
-from penstock.traces.columns import Coded, arrow, codes, instants, numbers, truths
+from penstock.traces.columns import Coded, OddRows, arrow, codes, instants, numbers, truths
+from penstock.traces.slurm.folding import Rows, folded, joined
 
 IDS = ("jobid", "jobidraw")
 _WANTED = (
     "jobid jobidraw user jobname state start end elapsed elapsedraw nnodes allocnodes tresusageintot tresusageouttot"
 )
 _SEPARATOR = b"\x1f"
+BLOCK = 2 << 20  # bytes of text at a time
 _SUFFIX = {letter: 1024.0**power for power, letter in enumerate("KMGTPE", start=1)}
-
-
-class Rows(NamedTuple):
-    """Columns of all rows; texts as codes. `part` is the place in a heterogeneous job, −1 in others."""
-
-    base: Coded
-    raw: Coded
-    user: Coded
-    name: Coded
-    state: Coded
-    step: Bools
-    part: Ints
-    start: Floats
-    end: Floats
-    elapsed: Floats
-    nodes: Ints
-    read: Floats
-    written: Floats
 
 
 def read_rows(path: Path, fields: Iterable[str] | None = None) -> tuple[Rows, int]:
@@ -51,8 +36,29 @@ def read_rows(path: Path, fields: Iterable[str] | None = None) -> tuple[Rows, in
     with reading(path, InvalidOption), path.open("rb") as stream:
         head = stream.readline().decode("utf-8-sig").rstrip("\r\n")
     delimiter, names = _header(head, given, path)
-    table, broken = _table(path, delimiter, names, skip=given is None)
-    return _rows(table, path), broken
+    pa = arrow()
+    try:
+        try:
+            return _read(path, delimiter, names, skip=given is None, typed=True)
+        except pa.ArrowInvalid:  # times in another form
+            return _read(path, delimiter, names, skip=given is None, typed=False)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidOption(f"{path}: cannot be read as rows of sacct: {str(error).splitlines()[0]}") from None
+
+
+def _read(path: Path, delimiter: str, names: list[str], *, skip: bool, typed: bool) -> tuple[Rows, int]:
+    """Rows of jobs. The last job of a block waits for the next one, which may begin with more of its steps."""
+    odd, done = OddRows(), list[Rows]()
+    waiting: list[Rows] = []
+    for batch in _batches(path, delimiter, names, skip, typed, odd):
+        if batch.num_rows:
+            rows = joined([*waiting, _rows(batch)])
+            last = int(rows.jobs[-1]) if len(rows.jobs) else 0
+            done.append(folded(rows.only(slice(last))))
+            waiting = [rows.only(slice(last, None))]
+    if not waiting:
+        raise InvalidOption(f"{path}: has a header and no rows")
+    return joined([*(part for part in done if len(part.step)), *map(folded, waiting)]), odd.count
 
 
 def _header(line: str, given: list[str] | None, path: Path) -> tuple[str, list[str]]:
@@ -80,47 +86,56 @@ def _between(line: str, fields: int) -> str | None:
     return fitting[0] if fitting else None
 
 
-def _table(path: Path, delimiter: str, names: list[str], skip: bool) -> tuple[Any, int]:
+def _batches(path: Path, delimiter: str, names: list[str], skip: bool, typed: bool, odd: OddRows) -> Iterator[Any]:
+    """The rows in blocks: of a file of gigabytes never more than one is there as text."""
     csv, pa = arrow("csv"), arrow()
-    source: Any = str(path)
-    if len(delimiter.encode()) != 1:
-        source = pa.BufferReader(path.read_bytes().replace(delimiter.encode(), _SEPARATOR))
-        delimiter = _SEPARATOR.decode()
-    broken = 0
-
-    def odd(row: Any) -> str:
-        nonlocal broken
-        broken += 1
-        return "skip"
-
-    trailing = _trailing(path, delimiter, source, len(names), skip)
+    separator = delimiter if len(delimiter.encode()) == 1 else _SEPARATOR.decode()
+    trailing = _trailing(path, delimiter, len(names), skip)
     columns = [*names, *(["(end)"] if trailing else [])]
-    wanted = [name for name in columns if name in _WANTED.split()]
-
-    def read(types: dict[str, Any]) -> Any:
-        return csv.read_csv(
+    with _source(path, delimiter) as source:
+        yield from csv.open_csv(
             source,
-            csv.ReadOptions(column_names=columns, skip_rows=int(skip), use_threads=False),
-            csv.ParseOptions(delimiter=delimiter, quote_char=False, invalid_row_handler=odd),
+            csv.ReadOptions(column_names=columns, skip_rows=int(skip), use_threads=False, block_size=BLOCK),
+            csv.ParseOptions(delimiter=separator, quote_char=False, invalid_row_handler=odd),
             csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict.fromkeys(columns, pa.string()) | types,
+                include_columns=[name for name in columns if name in _WANTED.split()],
+                column_types=dict.fromkeys(columns, pa.string()) | (_types(pa) if typed else {}),
                 null_values=["", "None", "Unknown"],
                 strings_can_be_null=False,
                 timestamp_parsers=["%Y-%m-%dT%H:%M:%S"],
             ),
         )
 
-    try:
-        try:
-            return read(_types(pa)), broken
-        except pa.ArrowInvalid:  # times in another form
-            broken = 0
-            source = pa.BufferReader(path.read_bytes()) if isinstance(source, str) else source
-            source.seek(0)
-            return read({}), broken
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidOption(f"{path}: cannot be read as rows of sacct: {str(error).splitlines()[0]}") from None
+
+def _source(path: Path, delimiter: str) -> Any:
+    """The file; a delimiter of several bytes is made one, in whole lines, for pyarrow takes no other."""
+    if len(delimiter.encode()) == 1:
+        return path.open("rb")
+    return arrow().PythonFile(_Replaced(path, delimiter.encode()), mode="r")
+
+
+class _Replaced(io.RawIOBase):
+    """A file whose delimiters are of one byte."""
+
+    def __init__(self, path: Path, delimiter: bytes) -> None:
+        self._stream, self._delimiter, self._left = path.open("rb"), delimiter, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._left:
+            lines = self._stream.readlines(BLOCK)
+            if not lines:
+                return b""
+            self._left = b"".join(lines).replace(self._delimiter, _SEPARATOR)
+        size = len(self._left) if size < 0 else size
+        part, self._left = self._left[:size], self._left[size:]
+        return part
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def _types(pa: Any) -> dict[str, Any]:
@@ -131,25 +146,19 @@ def _types(pa: Any) -> dict[str, Any]:
     )
 
 
-def _trailing(path: Path, delimiter: str, source: Any, count: int, skip: bool) -> bool:
+def _trailing(path: Path, delimiter: str, count: int, skip: bool) -> bool:
     """Whether rows end in a delimiter."""
-    if hasattr(source, "read"):
-        first = source.read(1 << 20).split(b"\n")[1 if skip else 0]
-        source.seek(0)
-    else:
-        with path.open("rb") as stream:
-            lines = [stream.readline(), stream.readline()]
-        first = lines[1 if skip and lines[1] else 0]
-    return int(first.count(delimiter.encode())) == count
+    with path.open("rb") as stream:
+        lines = [stream.readline(), stream.readline()]
+    first = lines[1 if skip and lines[1] else 0]
+    return first.count(delimiter.encode()) == count
 
 
-def _rows(table: Any, path: Path) -> Rows:
+def _rows(table: Any) -> Rows:
     pc = arrow("compute")
-    if not table.num_rows:
-        raise InvalidOption(f"{path}: has a header and no rows")
 
     def column(*names: str) -> Any:
-        found = next((name for name in names if name in table.column_names), None)
+        found = next((name for name in names if name in table.schema.names), None)
         return table.column(found) if found else None
 
     ids = column("jobid", "jobidraw")
@@ -172,6 +181,7 @@ def _rows(table: Any, path: Path) -> Rows:
         nodes=_whole(nodes, table.num_rows),
         read=_disk(column("tresusageintot"), table.num_rows),
         written=_disk(column("tresusageouttot"), table.num_rows),
+        summed=np.zeros(table.num_rows, bool),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
-from penstock.traces.columns import arrow, codes, instants, numbers, texts
+from penstock.traces.columns import OddRows, arrow, codes, instants, numbers, texts
 from penstock.traces.result import Skipped
 from penstock.traces.tables.moved import Moved
 
@@ -44,13 +44,7 @@ def read_columnar(file: Path) -> Moved:
 def _csv(file: Path) -> tuple[Any, int]:
     """The table, and how many rows did not fit its header."""
     csv, pa = arrow("csv"), arrow()
-    broken = 0
-
-    def odd(row: Any) -> str:
-        nonlocal broken
-        broken += 1
-        return "skip"
-
+    odd = OddRows()
     try:
         with file.open("rb") as stream:
             head = stream.readline().decode("utf-8-sig")
@@ -64,7 +58,7 @@ def _csv(file: Path) -> tuple[Any, int]:
         )
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise InvalidOption(f"{file}: is not CSV: {str(error).splitlines()[0]}") from None
-    return table, broken
+    return table, odd.count
 
 
 def _parquet(file: Path) -> Any:
