@@ -13,6 +13,7 @@ import numpy as np
 
 from penstock.kernels.arrays import Bools, Floats, Ints
 
+ABSURD = 1e18  # bytes in a record: so many, or more, are a broken counter
 FEW = 4_000  # pieces that are kept as they are
 CELLS = 4_000
 

@@ -88,6 +88,11 @@ class Imported:
         }
 
 
+def counted(count: int, what: str) -> str:
+    """`1 row`, `2,000 rows`."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def check_strict(skipped: Iterable[Skipped], strict: bool) -> None:
     """Refuse damaged input where everything must be sound."""
     damaged = [each for each in skipped if each.damaged]

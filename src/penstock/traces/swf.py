@@ -23,7 +23,7 @@ from penstock.traces.columns import OddRows, arrow, floats
 from penstock.traces.io_model import Demand, Model, assumed, io_model
 from penstock.traces.job import Job
 from penstock.traces.options import Options
-from penstock.traces.result import Imported, Skipped
+from penstock.traces.result import Imported, Skipped, counted
 
 FIELDS = (
     "job", "submit", "wait", "run", "processors", "cpu", "memory", "asked_processors", "asked_time", "asked_memory",
@@ -84,10 +84,10 @@ def read_swf(file: str | Path) -> Swf:
     processors = np.where(column["processors"] > 0, column["processors"], column["asked_processors"])
     start = column["submit"] + np.maximum(column["wait"], 0.0) + (float(epoch[1]) if epoch else 0.0)
     ran = (column["run"] > 0) & (processors > 0) & (start >= 0)
-    skipped = [Skipped(str(path), f"{broken:,} lines without 18 numbers")] if broken else []
+    skipped = [Skipped(str(path), f"{counted(broken, 'line')} without 18 numbers")] if broken else []
     if not ran.all():
         skipped.append(
-            Skipped(str(path), f"{_jobs_words(int((~ran).sum()))} ran for no known time or on no processors", False)
+            Skipped(str(path), f"{counted(int((~ran).sum()), 'job')} ran for no known time or on no processors", False)
         )
     order = np.flatnonzero(ran)[np.argsort(start[ran], kind="stable")]
     rest = (column["job"], start, column["run"], processors, column["user"], column["program"])
@@ -154,7 +154,3 @@ def _jobs(found: Swf, model: Model, node_bandwidth: float, cores_per_node: int) 
             nodes_origin="measured" if cores_per_node == 1 else "assumed",
             processes=int(processors),
         )
-
-
-def _jobs_words(count: int) -> str:
-    return "1 job" if count == 1 else f"{count:,} jobs"

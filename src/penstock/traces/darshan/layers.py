@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from penstock.kernels.arrays import Bools
 from penstock.traces.darshan.log import Log
 from penstock.traces.darshan.records import Counters
+from penstock.traces.pieces import ABSURD
 
 BASE = ("POSIX", "STDIO", "DFS")
 ABOVE = ("MPI-IO", "PNETCDF_VAR", "H5D")
-MOST = 1e18  # bytes in a record; more is a broken counter
 
 
 class Layer(NamedTuple):
@@ -66,7 +66,7 @@ def _sound(table: Counters) -> Counters:
     """Without records whose byte counters are negative or absurd, and old ones of data sets that name no file."""
     named = table.file != 0
     table = _rows(table, named)
-    return _rows(table, (table.read >= 0) & (table.written >= 0) & (table.read < MOST) & (table.written < MOST))
+    return _rows(table, (table.read >= 0) & (table.written >= 0) & (table.read < ABSURD) & (table.written < ABSURD))
 
 
 def _cut_off(log: Log, sound: dict[str, Counters]) -> NDArray[np.uint64]:

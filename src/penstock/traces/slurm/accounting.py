@@ -16,11 +16,20 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import InvalidOption
-from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.arrays import Bools, Floats, Ints
 from penstock.traces.columns import texts
-from penstock.traces.result import Skipped
+from penstock.traces.pieces import ABSURD
+from penstock.traces.result import Skipped, counted
 from penstock.traces.slurm.folding import Rows, folded
 from penstock.traces.slurm.rows import read_rows
+
+MOST_NODES = 10_000_000
+# Why a job is left out, by its place in the list of checks; the first in the list means that nothing is wrong.
+WRONG = (
+    "", "never started", "has no end and no elapsed time", "ends before it starts", "ran for no time at all",
+    "is there twice, with the same start and end", "has an absurd number of nodes", "has an absurd number of bytes",
+)  # fmt: skip
+SOUND = ("never started", "ran for no time at all")
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ def _jobs(given: Rows, broken: int, path: Path) -> Accounting:
     usable, skipped = _usable(rows, main, start, end, path)
     order = usable[np.argsort(start[usable], kind="stable")]
     if broken:
-        skipped.append(Skipped(str(path), f"{broken} rows with more or fewer fields than the header"))
+        skipped.append(Skipped(str(path), f"{counted(broken, 'row')} with more or fewer fields than the header"))
     chosen = main[order]
     ids = texts(rows.base, chosen)
     return Accounting(
@@ -95,13 +104,35 @@ def _jobs(given: Rows, broken: int, path: Path) -> Accounting:
 
 def _usable(rows: Rows, main: Ints, start: Floats, end: Floats, path: Path) -> tuple[Ints, list[Skipped]]:
     """Jobs that ran, and why the others did not: each reason once, with the number of jobs and the first of them."""
-    reasons = np.select([np.isnan(start), np.isnan(end), end < start, end == start], [1, 2, 3, 4], default=0)
-    words = ("", "never started", "has no end and no elapsed time", "ends before it starts", "ran for no time at all")
+    wrong = [
+        np.isnan(start),
+        np.isnan(end),
+        end < start,
+        end == start,
+        _repeated(rows.base[1][main], start, end),
+        ~((rows.nodes[main] >= 0) & (rows.nodes[main] < MOST_NODES)),
+        _absurd(rows.read[main]) | _absurd(rows.written[main]),
+    ]
+    reasons = np.select(wrong, list(range(1, len(wrong) + 1)), default=0)
     skipped = []
-    for code in range(1, 5):
+    for code in range(1, len(WRONG)):
         hit = np.flatnonzero(reasons == code)
         if len(hit):
             first = texts(rows.base, main[hit[:1]])[0]
-            more = f" (and {len(hit) - 1:,} more jobs)" if len(hit) > 1 else ""
-            skipped.append(Skipped(str(path), f"job {first} {words[code]}{more}", damaged=code in (2, 3)))
+            more = f" (and {counted(len(hit) - 1, 'more job')})" if len(hit) > 1 else ""
+            words = WRONG[code]
+            skipped.append(Skipped(str(path), f"job {first} {words}{more}", damaged=words not in SOUND))
     return np.flatnonzero(reasons == 0), skipped
+
+
+def _repeated(ids: Ints, start: Floats, end: Floats) -> Bools:
+    """Runs that were printed before: the same job at the same time, as in two files that overlap."""
+    order = np.lexsort((end, start, ids))
+    same = (np.diff(ids[order]) == 0) & (np.diff(start[order]) == 0) & (np.diff(end[order]) == 0)
+    again = np.zeros(len(ids), bool)
+    again[order[1:][same]] = True
+    return again
+
+
+def _absurd(volume: Floats) -> Bools:
+    return (volume < 0) | (volume >= ABSURD)

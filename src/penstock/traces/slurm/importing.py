@@ -54,8 +54,9 @@ def as_jobs(accounting: Accounting, model: Model | None, options: Options) -> li
         accounting.end.tolist(), accounting.nodes.tolist(), accounting.read.tolist(), accounting.written.tolist(),
         strict=True,
     )  # fmt: skip
-    for name, user, program, state, start, end, nodes, read, written in columns:
+    for name, user, program, state, start, end, nodes, moved_in, moved_out in columns:
         pieces = NONE
+        read, written = _known(moved_in, moved_out)
         if model is not None and options.node_bandwidth is not None:
             rate = max(nodes, 1) * options.node_bandwidth
             pieces = model(Demand(end - start, max(nodes, 1), max(nodes, 1), rate, read, written, f"{user} {program}"))
@@ -77,9 +78,15 @@ def as_jobs(accounting: Accounting, model: Model | None, options: Options) -> li
     return jobs
 
 
+def _known(read: float, written: float) -> tuple[float, float]:
+    """Where one direction was counted, the other is taken for nothing."""
+    both = (read, written)
+    return both if np.isnan(both).all() else (float(np.nan_to_num(read)), float(np.nan_to_num(written)))
+
+
 def _uncounted(accounting: Accounting) -> list[str]:
     """How many jobs have no bytes in the accounting."""
-    lacking = int(np.isnan(accounting.read + accounting.written).sum())
+    lacking = int((np.isnan(accounting.read) & np.isnan(accounting.written)).sum())
     if not lacking:
         return ["bytes are an upper bound: caches and every file system are in what Slurm counts"]
     return [f"{lacking:,} of {len(accounting):,} jobs have no fs/disk in TRESUsageInTot and TRESUsageOutTot"]

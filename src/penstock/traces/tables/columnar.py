@@ -14,11 +14,13 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
 from penstock.traces.columns import OddRows, arrow, codes, instants, numbers, texts
-from penstock.traces.result import Skipped
+from penstock.traces.pieces import ABSURD
+from penstock.traces.result import Skipped, counted
 from penstock.traces.tables.moved import Moved
 
 TRANSFERS = ("job", "start", "end", "bytes", "direction")
 SERIES = ("time", "job", "read", "written")
+_ABSURD = "negative or absurd bytes"
 _WRITES = {"write": True, "written": True, "w": True, "read": False, "r": False}
 
 
@@ -28,7 +30,9 @@ def read_columnar(file: Path) -> Moved:
     table = table.rename_columns([name.strip().lower() for name in table.column_names])
     if broken and not table.num_rows:
         raise InvalidOption(f"{file}: has no row of {table.num_columns} fields, as its header has")
-    lost = (Skipped(str(file), f"{broken:,} rows with more or fewer fields than the header"),) if broken else ()
+    lost = (
+        (Skipped(str(file), f"{counted(broken, 'row')} with more or fewer fields than the header"),) if broken else ()
+    )
     if set(TRANSFERS) <= set(table.column_names):
         found = _transfers(table, file)
         return found._replace(skipped=lost + found.skipped)
@@ -77,8 +81,13 @@ def _transfers(table: Any, file: Path) -> Moved:
     known = np.array([way is not None for way in ways])[code]
     writes = np.array([bool(way) for way in ways])[code]
     nodes = numbers(table.column("nodes"), 0.0) if "nodes" in table.column_names else np.zeros(len(start))
-    good = known & (volume >= 0) & (end >= start) & np.isfinite(start) & np.isfinite(end)
-    skipped = _bad(file, ~good, (("a direction other than read or write", ~known), ("end before start", end < start)))
+    good = known & (volume >= 0) & (volume < ABSURD) & (end >= start) & np.isfinite(start) & np.isfinite(end)
+    reasons = (
+        ("a direction other than read or write", ~known),
+        ("end before start", end < start),
+        (_ABSURD, (volume < 0) | (volume >= ABSURD)),
+    )
+    skipped = _bad(file, ~good, reasons)
     some = np.flatnonzero(good & (volume > 0))
     jobs = texts(_job_codes(table), some)
     return Moved(jobs, start[some], end[some], volume[some], writes[some], nodes[some], "dxt", None, skipped)
@@ -88,8 +97,9 @@ def _series(table: Any, file: Path) -> Moved:
     time = instants(table.column("time"))
     read, written = numbers(table.column("read")), numbers(table.column("written"))
     names, code = _job_codes(table)
-    good = np.isfinite(time) & (read >= 0) & (written >= 0)
-    skipped = _bad(file, ~good, (("no time", ~np.isfinite(time)), ("negative bytes", (read < 0) | (written < 0))))
+    odd = (read < 0) | (written < 0) | (read >= ABSURD) | (written >= ABSURD)
+    good = np.isfinite(time) & np.isfinite(read) & np.isfinite(written) & ~odd
+    skipped = _bad(file, ~good, (("no time", ~np.isfinite(time)), (_ABSURD, odd)))
     rows = np.flatnonzero(good)
     order = rows[np.lexsort((time[rows], code[rows]))]
     first = np.concatenate([[True], code[order][1:] != code[order][:-1]])
@@ -124,7 +134,10 @@ def _bad(file: Path, bad: Any, reasons: tuple[tuple[str, Floats | Any], ...]) ->
         some = left & hit
         if some.any():
             found.append(
-                Skipped(str(file), f"{int(some.sum()):,} rows with {words}, the first in row {int(some.argmax()) + 1}")
+                Skipped(
+                    str(file),
+                    f"{counted(int(some.sum()), 'row')} with {words}, the first in row {int(some.argmax()) + 1}",
+                )
             )
         left &= ~hit
     return tuple(found)
