@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from advise import world
@@ -80,3 +81,47 @@ def test_the_page_escapes_names_and_needs_no_network(advice, tmp_path):
     assert "<b>site" not in page
     assert not re.search(r'(src|href)="http', page)
     assert page.count("<figure>") == 5
+
+
+# What a printed figure may be of a number in the JSON: itself, a share in percent, another unit of bytes or of time.
+SCALES = [1.0, 100.0, *(10.0**-power for power in (3, 6, 9, 12, 15)), *(1.0 / each for each in (60, 3600, 86400)), 1e3]
+
+
+def test_each_number_on_the_page_is_in_the_json(advice, tmp_path):
+    refused = replace(advice, policy=None, why_not={**advice.why_not, "policy": "depends on bandwidth"})
+    for number, told in enumerate((advice, refused)):
+        write_advice(tmp_path / f"{number}.html", "site", told)
+        known = np.array(list(_numbers(told.to_dict())))
+        printed = _printed((tmp_path / f"{number}.html").read_text())
+        assert len(printed) > 100
+        assert not [text for text in printed if not _is_known(text, known)]
+
+
+def _numbers(document):
+    if isinstance(document, dict):
+        for value in document.values():
+            yield from _numbers(value)
+    elif isinstance(document, list | tuple):
+        yield float(len(document))
+        for value in document:
+            yield from _numbers(value)
+    elif isinstance(document, str):
+        yield from (float(each.replace(",", "")) for each in re.findall(r"\d[\d,]*(?:\.\d+)?", document))
+    elif isinstance(document, int | float):
+        yield abs(float(document))
+
+
+def _printed(page):
+    """Figures in sentences and tables: not in pictures, names of jobs and policies, or the explanation of words."""
+    body = page[page.index("<body") :]
+    body = re.sub(r"(?s)<(svg|script|style|dl|details)\b.*?</\1>", " ", body)
+    text = re.sub(r"<[^>]*>", " ", body)
+    text = re.sub(r"\b[a-z]+[a-z-]*-?\d+(\.\d+)?\b|95 % interval|\d\. (?=[A-Z])", " ", text)
+    return re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.])", text)
+
+
+def _is_known(text, known):
+    value = float(text.replace(",", ""))
+    digits = len(text.split(".")[1]) if "." in text else 0
+    half = max(0.5 * 10.0**-digits, 0.006 * value)  # as many digits as are printed, or three
+    return any(np.any(np.abs(known * scale - value) <= half) for scale in SCALES)

@@ -28,6 +28,10 @@ class HourlyDemand:
     begin: Floats  # seconds since the first start
     share: Floats
 
+    def to_dict(self) -> dict[str, list[float]]:
+        """The JSON form."""
+        return {"begin": self.begin.tolist(), "share": self.share.tolist()}
+
 
 @dataclass(frozen=True)
 class Contention:
@@ -91,7 +95,7 @@ def pressure_of(site: LoggedSite, scenario: Scenario, days: DayBlocks) -> Estima
         return Estimate(Study(scenario, bounds=False).pressure or 0.0)
     volume = site.volume
     if days.enough:
-        return student(np.bincount(days.of, volume, days.count) / (bandwidth * days.length * DAY))
+        return _not_below_zero(student(np.bincount(days.of, volume, days.count) / (bandwidth * days.length * DAY)))
     span = max(row.start + row.seconds for row in site.rows) - min(row.start for row in site.rows)
     rng = np.random.default_rng(_SEED)
     drawn = volume[rng.integers(0, len(volume), (_DRAWS, len(volume)))].sum(axis=1)
@@ -106,7 +110,12 @@ def _share(fate: Fate, nodes: Floats, days: DayBlocks) -> Estimate:
     lost, there = np.bincount(days.of, fate.lost, days.count), np.bincount(days.of, used, days.count)
     by_day = np.divide(lost, there, out=np.full(days.count, np.nan), where=there > 0)
     _, low, high = student(by_day)
-    return Estimate(whole, min(low, whole), max(high, whole))
+    return _not_below_zero(Estimate(whole, min(low, whole), max(high, whole)))
+
+
+def _not_below_zero(found: Estimate) -> Estimate:
+    """A share; few days that differ much would give an interval that begins below nothing."""
+    return found._replace(low=max(found.low, 0.0))
 
 
 def _demand(site: LoggedSite, scenario: Scenario) -> HourlyDemand:

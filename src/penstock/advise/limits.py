@@ -49,7 +49,7 @@ def not_seen(site: LoggedSite) -> tuple[str, ...]:
     if site.from_logs and site.coverage is None:
         found.append("How much of the site these jobs are: without sacct's output, jobs that left no log are unknown.")
     elif site.coverage is not None and site.coverage < 0.995:
-        found.append(f"The bytes of jobs that have {1 - site.coverage:.0%} of the node-hours.")
+        found.append(f"The bytes of jobs without logs: these cover {site.coverage:.0%} of the node-hours.")
     if damaged := sum(each.damaged for each in site.skipped):
         found.append(f"What is in {damaged:,} {'log' if damaged == 1 else 'logs or rows'} that could not be read.")
     unknown = [row for row in site.rows if row.facts.get("structure") == "unknown"]

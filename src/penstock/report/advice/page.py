@@ -133,7 +133,7 @@ def _assumptions(advice: Advice) -> str:
 
 
 def _jobs(advice: Advice) -> str:
-    rows = sorted(advice.inspected.rows, key=lambda row: -row.volume)
+    rows = sorted((row for row in advice.inspected.rows if row.volume), key=lambda row: -row.volume)
     heads = [head(words) for words in ("job", "grade", "from", "ran for", "moved", "placed within", "cap is", "flags")]
     shown = []
     for row in rows[:_MOST_ROWS]:
@@ -145,8 +145,8 @@ def _jobs(advice: Advice) -> str:
         cells.append(cell(duration(error) if error is not None else NOTHING, error, number=True))
         cells.append(cell(str(facts.get("bandwidth_origin") or "given").replace("_", " ")))
         shown.append(f"<tr>{''.join(cells)}{cell(flags)}</tr>")
-    more = len(rows) - len(shown)
-    caption = f"The {len(shown)} jobs that moved most; {more:,} more are not shown." if more else ""
+    more = len(advice.inspected.rows) - len(shown)
+    caption = f"{len(shown)} jobs, by the bytes they moved; {more:,} more are not shown." if more else ""
     return f"<h2>Jobs</h2>{table('jobs', heads, shown, caption)}"
 
 

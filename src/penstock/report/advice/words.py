@@ -49,7 +49,7 @@ def data_words(advice: Advice) -> str:
     if data.grade:
         seen += f", grade {data.grade}: {_GRADES[data.grade]}"
     if data.node_hour_coverage is not None:
-        seen += f"; logs cover {data.node_hour_coverage:.0%} of the node-hours"
+        seen += f"; logs cover {_percent(data.node_hour_coverage)} of the node-hours"
     return f"{seen}."
 
 

@@ -76,8 +76,9 @@ def _draw(found: Inspected) -> Figure:
 
 
 def _chosen(rows: Sequence[Row]) -> list[Row]:
-    """The jobs that moved most, by start."""
-    largest = sorted(rows, key=lambda row: -row.volume)[:MOST_ROWS]
+    """The jobs that moved most, by start; where some moved bytes, those that moved none are left out."""
+    moving = [row for row in rows if row.volume] or rows
+    largest = sorted(moving, key=lambda row: -row.volume)[:MOST_ROWS]
     return sorted(largest, key=lambda row: (row.start, row.name))
 
 
