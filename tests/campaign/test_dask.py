@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
+from advise import world
 from campaign.small import small, with_compiled_policy, with_policy
+from penstock.advise import advise
 from penstock.campaign import chunks, read_results, run_campaign
 from penstock.campaign import dask_feeder as feeding
 from penstock.campaign import remote as elsewhere
 from penstock.campaign import worker as far
 from penstock.campaign.dask import Dask
-from penstock.campaign.executor import LostUnit, executor
+from penstock.campaign.executor import Here, LostUnit, executor
 from penstock.campaign.perform import perform
 from penstock.campaign.units import Keys, units
 from penstock.errors import InvalidOption
@@ -59,6 +61,15 @@ def test_results_are_those_of_this_machine(tmp_path, on):
     run_campaign(campaign, tmp_path / "here", workers=1)
     assert results(tmp_path / "far") == results(tmp_path / "here")
     assert run_campaign(campaign, tmp_path / "far", on="dask=nowhere:1").ran == 0  # nothing to do, nobody to ask
+
+
+def test_advice_is_that_of_this_machine(on):
+    site = world.site(2, 0.3, days=4.0, per_day=6.0)
+    here, there = (
+        advise(site, sharing=["fcfs"], buffer=False, place=place).to_dict() for place in (Here(), executor(on))
+    )
+    assert {**there, "seconds": 0} == {**here, "seconds": 0}
+    assert there["runs"] == 8
 
 
 def test_a_worker_compiles_a_policy_in_a_file_once_and_for_no_run(tmp_path, monkeypatch):

@@ -15,10 +15,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from advise import world
 from campaign.small import small
+from penstock.advise import advise
 from penstock.campaign import remote as elsewhere
 from penstock.campaign import run_campaign, slurm
-from penstock.campaign.executor import executor
+from penstock.campaign.executor import Here, executor
 from penstock.campaign.slurm import Request, read_request
 from penstock.campaign.store import Store
 from penstock.errors import InvalidOption
@@ -103,6 +105,15 @@ def test_a_job_killed_in_the_middle_loses_nothing_and_repeats_nothing(tmp_path, 
     assert len(logs) >= 4  # another job took the place of the one that was killed
     assert not list((folder / "logs").glob(".*"))  # certificates
     assert not jobs()
+
+
+@pytest.mark.slow
+def test_advice_from_jobs_is_that_of_this_machine(tmp_path, queue):
+    site = world.site(2, 0.3, days=4.0, per_day=6.0)
+    far = advise(site, sharing=["fcfs"], buffer=False, place=place(tmp_path, "jobs=1,interface=lo"))
+    here = advise(site, sharing=["fcfs"], buffer=False, place=Here())
+    assert {**far.to_dict(), "seconds": 0} == {**here.to_dict(), "seconds": 0}
+    wait_for(lambda: not jobs())
 
 
 @pytest.mark.slow

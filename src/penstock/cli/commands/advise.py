@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.parts.import_options import (
-    Anonymise,
-    Bandwidth,
-    Cap,
-    Fields,
-    Io,
-    NodeBandwidth,
-    Slurm,
-    Strict,
-    Tolerance,
-    Unseen,
-    Window,
-    options,
-)
+from penstock.cli.parts import import_options as of
 from penstock.cli.parts.many_runs import On, Workers
 from penstock.cli.parts.options import Html, Json, SharingList
 from penstock.cli.parts.output import check_outputs, print_json, say
@@ -57,20 +44,20 @@ _TABLES = (".csv", ".parquet", ".txt")
 
 def advise(
     sources: Sources,
-    slurm: Slurm = None,
-    fields: Fields = None,
-    io: Io = None,
+    slurm: of.Slurm = None,
+    fields: of.Fields = None,
+    io: of.Io = None,
     against: Against = "fair-share",
     goal: Goal = None,
     sharing: SharingList = None,
-    bandwidth: Bandwidth = None,
-    node_bandwidth: NodeBandwidth = None,
-    window: Window = None,
-    tolerance: Tolerance = "0.5%",
-    cap: Cap = "alone",
-    unseen: Unseen = "keep",
-    anonymise: Anonymise = False,
-    strict: Strict = False,
+    bandwidth: of.Bandwidth = None,
+    node_bandwidth: of.NodeBandwidth = None,
+    window: of.Window = None,
+    tolerance: of.Tolerance = "0.5%",
+    cap: of.Cap = "alone",
+    unseen: of.Unseen = "keep",
+    anonymise: of.Anonymise = False,
+    strict: of.Strict = False,
     workers: Workers = None,
     on: On = "local",
     html: Html = None,
@@ -79,10 +66,11 @@ def advise(
     """Say what to do on this machine: is there contention, which policy, targets, a buffer, and how sure that is."""
     check_outputs(None, html)
     place = campaign.executor.executor(on, workers)
-    given = options(bandwidth, node_bandwidth, window, anonymise, strict, tolerance=tolerance, cap=cap, unseen=unseen)
-    named = fields.split(",") if fields is not None else None
+    given = of.options(
+        bandwidth, node_bandwidth, window, anonymise, strict, tolerance=tolerance, cap=cap, unseen=unseen
+    )
     chosen = policies.sharing.catalogue.split_names(sharing) if sharing is not None else None
-    found, used = _read(sources, given, slurm, named, io)
+    found, used = _read(sources, given, slurm, of.names(fields), io)
     with ProgressLine() as line:
 
         def progress(what: str, done: int, total: int) -> None:

@@ -85,6 +85,11 @@ def options(
     )
 
 
+def names(fields: str | None) -> list[str] | None:
+    """The fields of a sacct file that were named."""
+    return None if fields is None else fields.split(",")
+
+
 def _rate(text: str | None, option: str) -> float | None:
     try:
         return None if text is None else model.units.quantity(text, "bytes/s")

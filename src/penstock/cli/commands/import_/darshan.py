@@ -7,21 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.import_options import (
-    Anonymise,
-    Bandwidth,
-    Cap,
-    Fields,
-    NodeBandwidth,
-    Output,
-    Slack,
-    Slurm,
-    Strict,
-    Tolerance,
-    Unseen,
-    Window,
-    options,
-)
+from penstock.cli.parts import import_options as of
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to, read_logs
 
@@ -30,22 +16,22 @@ Logs = Annotated[list[Path], typer.Argument(metavar="LOG|DIR …", help="Darshan
 
 def darshan(
     logs: Logs,
-    slurm: Slurm = None,
-    fields: Fields = None,
-    output: Output = None,
-    bandwidth: Bandwidth = None,
-    node_bandwidth: NodeBandwidth = None,
-    window: Window = None,
-    tolerance: Tolerance = "0.5%",
-    slack: Slack = "compute",
-    cap: Cap = "alone",
-    unseen: Unseen = "keep",
-    anonymise: Anonymise = False,
-    strict: Strict = False,
+    slurm: of.Slurm = None,
+    fields: of.Fields = None,
+    output: of.Output = None,
+    bandwidth: of.Bandwidth = None,
+    node_bandwidth: of.NodeBandwidth = None,
+    window: of.Window = None,
+    tolerance: of.Tolerance = "0.5%",
+    slack: of.Slack = "compute",
+    cap: of.Cap = "alone",
+    unseen: of.Unseen = "keep",
+    anonymise: of.Anonymise = False,
+    strict: of.Strict = False,
     json: Json = False,
 ) -> None:
     """Read Darshan logs: one application per job, with how well its bytes could be placed in time."""
-    given = options(
+    given = of.options(
         bandwidth,
         node_bandwidth,
         window,
@@ -56,5 +42,4 @@ def darshan(
         cap=cap,
         unseen=unseen,
     )
-    named = fields.split(",") if fields is not None else None
-    import_to(output, lambda: read_logs(logs, given, slurm, named), json, logs)
+    import_to(output, lambda: read_logs(logs, given, slurm, of.names(fields)), json, logs)

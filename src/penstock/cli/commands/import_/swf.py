@@ -7,16 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.import_options import (
-    Anonymise,
-    Bandwidth,
-    Io,
-    NodeBandwidth,
-    Output,
-    Strict,
-    Window,
-    options,
-)
+from penstock.cli.parts import import_options as of
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to
 from penstock.cli.rooms import traces
@@ -28,18 +19,18 @@ Cores = Annotated[int, typer.Option("--cores-per-node", metavar="N", help="Proce
 
 def swf(
     file: SwfFile,
-    io: Io = None,
+    io: of.Io = None,
     cores_per_node: Cores = 1,
-    output: Output = None,
-    bandwidth: Bandwidth = None,
-    node_bandwidth: NodeBandwidth = None,
-    window: Window = None,
-    anonymise: Anonymise = False,
-    strict: Strict = False,
+    output: of.Output = None,
+    bandwidth: of.Bandwidth = None,
+    node_bandwidth: of.NodeBandwidth = None,
+    window: of.Window = None,
+    anonymise: of.Anonymise = False,
+    strict: of.Strict = False,
     json: Json = False,
 ) -> None:
     """Read a Standard Workload Format file. It has no I/O: all of that is the model that --io states."""
     if cores_per_node < 1:
         raise InvalidOption(f"--cores-per-node is {cores_per_node}; accepted is a whole number ≥ 1")
-    given = options(bandwidth, node_bandwidth, window, anonymise, strict)
+    given = of.options(bandwidth, node_bandwidth, window, anonymise, strict)
     import_to(output, lambda: traces.import_swf(file, given, io=io, cores_per_node=cores_per_node), json, [file])

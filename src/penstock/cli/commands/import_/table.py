@@ -7,20 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.import_options import (
-    Anonymise,
-    Bandwidth,
-    Cap,
-    Fields,
-    NodeBandwidth,
-    Output,
-    Slack,
-    Slurm,
-    Strict,
-    Tolerance,
-    Window,
-    options,
-)
+from penstock.cli.parts import import_options as of
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to
 from penstock.cli.rooms import traces
@@ -41,20 +28,24 @@ Label = Annotated[
 def table(
     file: TableFile,
     label: Label = None,
-    slurm: Slurm = None,
-    fields: Fields = None,
-    output: Output = None,
-    bandwidth: Bandwidth = None,
-    node_bandwidth: NodeBandwidth = None,
-    window: Window = None,
-    tolerance: Tolerance = "0.5%",
-    slack: Slack = "compute",
-    cap: Cap = "alone",
-    anonymise: Anonymise = False,
-    strict: Strict = False,
+    slurm: of.Slurm = None,
+    fields: of.Fields = None,
+    output: of.Output = None,
+    bandwidth: of.Bandwidth = None,
+    node_bandwidth: of.NodeBandwidth = None,
+    window: of.Window = None,
+    tolerance: of.Tolerance = "0.5%",
+    slack: of.Slack = "compute",
+    cap: of.Cap = "alone",
+    anonymise: of.Anonymise = False,
+    strict: of.Strict = False,
     json: Json = False,
 ) -> None:
     """Read a table of what jobs moved when: transfers, a time series, Lustre's job_stats or Prometheus."""
-    given = options(bandwidth, node_bandwidth, window, anonymise, strict, tolerance=tolerance, slack=slack, cap=cap)
-    named = fields.split(",") if fields is not None else None
-    import_to(output, lambda: traces.import_table(file, given, label=label, slurm=slurm, fields=named), json, [file])
+    given = of.options(bandwidth, node_bandwidth, window, anonymise, strict, tolerance=tolerance, slack=slack, cap=cap)
+    import_to(
+        output,
+        lambda: traces.import_table(file, given, label=label, slurm=slurm, fields=of.names(fields)),
+        json,
+        [file],
+    )
