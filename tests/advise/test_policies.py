@@ -9,7 +9,7 @@ import pytest
 from pytest import approx
 
 from penstock.advise.policies import CANDIDATES, answer, candidates
-from penstock.advise.sample import Sample
+from penstock.advise.sample import Sample, read_both_ways
 
 NOISE = np.array([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0])
 
@@ -120,3 +120,20 @@ def test_the_group_holds_its_best(goal):
 def test_what_is_in_use_comes_first():
     assert candidates(None, "fair-share") == CANDIDATES
     assert candidates(["fcfs", "fair-share"], "greedy-com") == ("greedy-com", "fcfs", "fair-share")
+
+
+def test_bins_widen_intervals_by_what_two_readings_leave_open():
+    one, other = (
+        sample(now=level(0.8, 100.0), new=level(0.8, 90.0)),
+        sample(now=level(0.8, 100.0), new=level(0.8, 94.0)),
+    )
+    both = read_both_ways([one, other], overloaded=False)
+    assert both.gain("node-hours", "new", "now") == approx((10.0, 4.0, 12.0))  # 6 to 10, and 2 more on either side
+    assert read_both_ways([one], overloaded=False).gain("node-hours", "new", "now") == (10.0, 10.0, 10.0)
+    worse = sample(now=level(0.8, 100.0), new=level(0.8, 101.0))
+    assert answer(read_both_ways([one, worse], overloaded=False), "now", "node-hours", True).verdict == "no evidence"
+
+
+def test_an_overloaded_site_has_no_interval_in_either_reading():
+    one = sample(now=level(0.8, 100.0), new=level(0.8, 90.0))
+    assert np.isnan(read_both_ways([one, one], overloaded=True).gain("node-hours", "new", "now").low)

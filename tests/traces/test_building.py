@@ -233,3 +233,11 @@ def test_a_quiet_night_stays_in_the_window() -> None:
 
 def test_of_few_jobs_nobody_knows_what_is_usual() -> None:
     assert made(steady(5, 1000.0, 100.0), window="0s..900s").window == approx((0.0, 900.0))
+
+
+def test_phases_of_many_jobs_are_in_a_parquet_file_beside_the_scenario(tmp_path: Path) -> None:
+    found = made(steady(1_001, 1000.0, 100.0), bandwidth=1e12).scenario
+    save(found, tmp_path / "many.yaml")
+    assert (tmp_path / "many.parquet").stat().st_size > 0
+    assert "phases" not in (tmp_path / "many.yaml").read_text()
+    assert load(tmp_path / "many.yaml") == found

@@ -11,7 +11,7 @@ from pytest import approx
 from penstock import simulate
 from penstock.traces import Options, import_darshan
 from penstock.traces.darshan import jobs as darshan_jobs
-from penstock.traces.darshan import reading
+from penstock.traces.darshan import reading, records
 from penstock.traces.darshan.log import read_log
 from traces import witness
 
@@ -186,3 +186,14 @@ def displacement_of(file: Path, options: Options) -> float:
     found = import_darshan(file, options)
     document = found.scenario.to_document()["applications"][0]
     return witness.displacement(witness.traced(file), witness.played(document["phases"], document["bandwidth"]))
+
+
+def test_the_stream_of_a_module_is_what_the_library_hands_out(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions that are read from the raw stream, against the library, which brings every record up to date."""
+    files = sorted(logs.rglob("*.darshan"))
+    streamed = [read_log(file).counters for file in files]
+    monkeypatch.setattr(records, "_STREAMED", {})
+    for own, file in zip(streamed, files, strict=True):
+        for name, table in read_log(file).counters.items():
+            for column, ours, theirs in zip(table._fields, own[name], table, strict=True):
+                assert ours.tolist() == theirs.tolist(), (file.name, name, column)

@@ -93,7 +93,7 @@ def test_rows_that_do_not_fit_are_counted(tmp_path: Path) -> None:
     found = read_accounting(file)
     assert found.id == ["1"]
     assert sorted(each.why for each in found.skipped) == [
-        "1 rows with more or fewer fields than the header",
+        "1 row with more or fewer fields than the header",
         "job 3 ends before it starts",
         "job 4 ran for no time at all",
     ]
@@ -258,3 +258,40 @@ def test_a_million_rows_take_three_seconds(tmp_path: Path) -> None:
     assert len(found) == 333_334
     assert found.read[found.id.index("7")] == 14.0
     assert took < 4.0  # 2.3 on a quiet machine
+
+
+def test_jobs_that_cannot_be_are_named(tmp_path: Path) -> None:
+    when = "2026-11-02T08:00:00|2026-11-02T09:00:00"
+    rows = [
+        f"1|{when}|4|fs/disk=5G",
+        f"1|{when}|4|fs/disk=5G",  # two files that overlap, put into one
+        f"2|{when}|-4|fs/disk=5G",
+        f"3|{when}|99999999999999|fs/disk=5G",
+        f"4|{when}|4|fs/disk=9999E",
+    ]
+    file = written(tmp_path, "\n".join(["JobID|Start|End|NNodes|TRESUsageOutTot", *rows]) + "\n")
+    found = read_accounting(file)
+    assert found.id == ["1"]
+    assert [each.why for each in found.skipped] == [
+        "job 1 is there twice, with the same start and end",
+        "job 2 has an absurd number of nodes (and 1 more job)",
+        "job 4 has an absurd number of bytes",
+    ]
+    assert all(each.damaged for each in found.skipped)
+    (only,) = import_slurm(file, io="period=1h").applications
+    assert (only.job.read, only.job.written) == (0.0, approx(5 * GIB))  # one direction was not asked for
+
+
+@pytest.mark.parametrize("size", [200, 333, 1000])
+@pytest.mark.parametrize("delimiter", ["|", "☃"])
+def test_blocks_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, delimiter: str) -> None:
+    """Wherever a file is cut into blocks, steps find their job, and runs of a requeued job stay two."""
+    header, *lines = EXAMPLE.read_text().splitlines()
+    text = "\n".join([header, *(line for _ in range(3) for line in lines)]).replace("|", delimiter) + "\n"
+    file = written(tmp_path, text)
+    whole = read_accounting(file)
+    monkeypatch.setattr("penstock.traces.slurm.rows.BLOCK", size)
+    blocks = read_accounting(file)
+    assert (blocks.id, blocks.user, blocks.skipped) == (whole.id, whole.user, whole.skipped)
+    assert blocks.read == approx(whole.read, nan_ok=True)
+    assert blocks.nodes.tolist() == whole.nodes.tolist()

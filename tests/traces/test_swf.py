@@ -127,7 +127,7 @@ def test_files_that_are_none(tmp_path: Path, content: bytes, words: str) -> None
 def test_lines_that_are_cut_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "jobs.swf"
     file.write_text(EXAMPLE.read_text() + "5 6 7\n")
-    assert "1 lines without 18 numbers" in [each.why for each in read_swf(file).skipped]
+    assert "1 line without 18 numbers" in [each.why for each in read_swf(file).skipped]
 
 
 @pytest.mark.timing

@@ -119,9 +119,10 @@ def test_rows_that_cannot_be_are_counted(tmp_path: Path) -> None:
     moved = read_table(file)
     assert moved.volume.tolist() == [100.0]
     assert [each.why for each in moved.skipped] == [
-        "1 rows with a direction other than read or write, the first in row 4",
-        "1 rows with end before start, the first in row 2",
-        "2 rows with no number where one is needed, the first in row 3",
+        "1 row with a direction other than read or write, the first in row 4",
+        "1 row with end before start, the first in row 2",
+        "1 row with negative or absurd bytes, the first in row 3",
+        "1 row with no number where one is needed, the first in row 5",
     ]
 
 
