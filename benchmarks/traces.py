@@ -23,13 +23,19 @@ from benchmarks.timing import ROOT
 LOGS = {"full": 1_000, "quick": 50}
 ROWS = {"full": 1_000_000, "quick": 20_000}
 BURSTS = 65_536
+JOBS = {"full": 100_000, "quick": 2_000}
 
 
 def trace_rows(quick: bool) -> list[Row]:
     """Processor time and memory, each in a process of its own."""
     size = "quick" if quick else "full"
     with tempfile.TemporaryDirectory() as folder:
-        return [*_log_rows(Path(folder), LOGS[size]), _burst_row(), *_text_rows(Path(folder), ROWS[size])]
+        return [
+            *_log_rows(Path(folder), LOGS[size]),
+            _burst_row(),
+            *_text_rows(Path(folder), ROWS[size]),
+            *_job_rows(JOBS[size]),
+        ]
 
 
 def _log_rows(folder: Path, count: int) -> list[Row]:
@@ -58,6 +64,12 @@ def _shipped() -> list[Path]:
 def _burst_row() -> Row:
     measured = _child("bursts", BURSTS)
     return Row(f"{BURSTS:,} bursts merged", 1e3 * measured["seconds"], " ms", most=100.0)
+
+
+def _job_rows(jobs: int) -> list[Row]:
+    measured = _child("jobs", jobs)
+    what = f"{jobs:,} jobs to YAML with Parquet beside it, and read back"
+    return [Row(what, measured["seconds"], " s"), Row(f"{what}: whole process", measured["peak"], " MB")]
 
 
 def _text_rows(folder: Path, rows: int) -> list[Row]:
@@ -97,7 +109,9 @@ def _child(kind: str, argument: object) -> dict[str, float]:
 
 def _measured(kind: str, argument: str) -> dict[str, float]:
     """Seconds of processor time after all imports, the best of three where that is short."""
-    work = {"ours": _ours, "pydarshan": _pydarshan, "bursts": _bursts, "swf": _swf, "sacct": _sacct}[kind]
+    work = {"ours": _ours, "pydarshan": _pydarshan, "bursts": _bursts, "swf": _swf, "sacct": _sacct, "jobs": _jobs}[
+        kind
+    ]
     return {"seconds": work(argument), "peak": peak()}
 
 
@@ -140,6 +154,28 @@ def _bursts(count: str) -> float:
         merged(pieces, 1000.0, 0.005)
         took.append(time.process_time() - begun)
     return min(took)
+
+
+def _jobs(count: str) -> float:
+    import numpy as np  # noqa: PLC0415
+
+    from penstock.model import load, save  # noqa: PLC0415
+    from penstock.traces import Options  # noqa: PLC0415
+    from penstock.traces.build import build  # noqa: PLC0415
+    from penstock.traces.job import Job  # noqa: PLC0415
+    from penstock.traces.pieces import Pieces  # noqa: PLC0415
+
+    start = 60.0 * np.arange(10) + 5.0
+    pieces = Pieces(start, start + 3.0, np.full(10, 1e9), np.ones(10, bool), np.zeros(10))
+    jobs = [Job(f"{i}", "u", "sim", 6.0 * i, 650.0, pieces, "dxt", nodes=4) for i in range(int(count))]
+    built = build(jobs, Options(bandwidth=1e12), kind="darshan", what="jobs", begun=0.0).scenario
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.process_time()
+        save(built, Path(folder) / "jobs.yaml")
+        read = load(Path(folder) / "jobs.yaml")
+        took = time.process_time() - begun
+    assert read == built
+    return took
 
 
 def _swf(file: str) -> float:
