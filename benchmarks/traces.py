@@ -159,13 +159,14 @@ def _bursts(count: str) -> float:
 def _jobs(count: str) -> float:
     import numpy as np  # noqa: PLC0415
 
+    from penstock.kernels.arrays import Floats  # noqa: PLC0415
     from penstock.model import load, save  # noqa: PLC0415
     from penstock.traces import Options  # noqa: PLC0415
     from penstock.traces.build import build  # noqa: PLC0415
     from penstock.traces.job import Job  # noqa: PLC0415
     from penstock.traces.pieces import Pieces  # noqa: PLC0415
 
-    start = 60.0 * np.arange(10) + 5.0
+    start: Floats = np.arange(10, dtype=np.float64) * 60.0
     pieces = Pieces(start, start + 3.0, np.full(10, 1e9), np.ones(10, bool), np.zeros(10))
     jobs = [Job(f"{i}", "u", "sim", 6.0 * i, 650.0, pieces, "dxt", nodes=4) for i in range(int(count))]
     built = build(jobs, Options(bandwidth=1e12), kind="darshan", what="jobs", begun=0.0).scenario

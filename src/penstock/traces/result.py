@@ -88,7 +88,7 @@ class Imported:
         }
 
 
-def counted(count: int, what: str) -> str:
+def number_of(count: int, what: str) -> str:
     """`1 row`, `2,000 rows`."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 

@@ -23,7 +23,7 @@ from penstock.traces.columns import OddRows, arrow, floats
 from penstock.traces.io_model import Demand, Model, assumed, io_model
 from penstock.traces.job import Job
 from penstock.traces.options import Options
-from penstock.traces.result import Imported, Skipped, counted
+from penstock.traces.result import Imported, Skipped, number_of
 
 FIELDS = (
     "job", "submit", "wait", "run", "processors", "cpu", "memory", "asked_processors", "asked_time", "asked_memory",
@@ -84,10 +84,12 @@ def read_swf(file: str | Path) -> Swf:
     processors = np.where(column["processors"] > 0, column["processors"], column["asked_processors"])
     start = column["submit"] + np.maximum(column["wait"], 0.0) + (float(epoch[1]) if epoch else 0.0)
     ran = (column["run"] > 0) & (processors > 0) & (start >= 0)
-    skipped = [Skipped(str(path), f"{counted(broken, 'line')} without 18 numbers")] if broken else []
+    skipped = [Skipped(str(path), f"{number_of(broken, 'line')} without 18 numbers")] if broken else []
     if not ran.all():
         skipped.append(
-            Skipped(str(path), f"{counted(int((~ran).sum()), 'job')} ran for no known time or on no processors", False)
+            Skipped(
+                str(path), f"{number_of(int((~ran).sum()), 'job')} ran for no known time or on no processors", False
+            )
         )
     order = np.flatnonzero(ran)[np.argsort(start[ran], kind="stable")]
     rest = (column["job"], start, column["run"], processors, column["user"], column["program"])

@@ -103,6 +103,7 @@ def _group(found: TieGroup, name: str, *, marked: bool) -> str:
         note = "in the group" if marked and each.tied else "harms the other goal" if each.harms else ""
         rows.append(f"<tr>{cells}{cell(note)}</tr>")
     caption = f"Mean of a day less that of {found.against}."
+    caption += "" if marked else " Shown for the record: no policy is named, for the reason above."
     return f"{drawn}{table(name, [*heads, head('')], rows, caption)}"
 
 
@@ -144,7 +145,7 @@ def _jobs(advice: Advice) -> str:
         cells.append(cell(byte_scale(row.volume, pure=False).show(row.volume), row.volume))
         cells.append(cell(duration(error) if error is not None else NOTHING, error, number=True))
         cells.append(cell(str(facts.get("bandwidth_origin") or "given").replace("_", " ")))
-        shown.append(f"<tr>{''.join(cells)}{cell(flags)}</tr>")
+        shown.append(f'<tr>{"".join(cells)}<td class="said">{escape(flags)}</td></tr>')
     more = len(advice.inspected.rows) - len(shown)
     caption = f"{len(shown)} jobs, by the bytes they moved; {more:,} more are not shown." if more else ""
     return f"<h2>Jobs</h2>{table('jobs', heads, shown, caption)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.report.parts.quantities import NOTHING, byte_scale, duration, rate_scale, significant
@@ -220,7 +221,7 @@ def _yield(value: float) -> str:
 
 
 def _signed_yield(value: float) -> str:
-    return f"{value + 0.0:+.3f}".replace("-", "−").replace("+0.000", "0")
+    return re.sub(r"^[+-]0\.000$", "0", f"{value:+.3f}").replace("-", "−")
 
 
 def _hours(value: float) -> str:

@@ -24,6 +24,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-n
 caption { caption-side: bottom; text-align: left; padding-top: .5rem; }
 th, td { padding: .35rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { vertical-align: bottom; font-weight: 600; }
+td.said { text-align: left; white-space: normal; min-width: 11rem; }
 th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
 td.best { font-weight: 700; color: var(--good); }
 td.worst { font-weight: 700; color: var(--bar); }

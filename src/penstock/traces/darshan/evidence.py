@@ -20,6 +20,7 @@ from penstock.traces.darshan.layers import Counted, Layer
 from penstock.traces.darshan.log import TRACED, Log
 from penstock.traces.job import Source
 from penstock.traces.pieces import Pieces, joined
+from penstock.traces.result import number_of
 
 ENOUGH = 0.98
 _BETTER: tuple[Source, ...] = ("dxt", "heatmap", "counters")
@@ -119,7 +120,9 @@ def _spread(log: Log, layer: Layer, writes: bool, tally: _Tally) -> Pieces:
     start, end, volume = start[moved], end[moved], volume[moved]
     odd = ~_within(start, end, log.seconds)
     if odd.any():
-        tally.flags.append(f"{int(odd.sum())} records of {layer.name} without usable times: placed anywhere in the run")
+        tally.flags.append(
+            f"{number_of(int(odd.sum()), 'record')} of {layer.name} without usable times: placed anywhere in the run"
+        )
         start[odd], end[odd] = 0.0, log.seconds
         tally.untimed += float(volume[odd].sum())
     return Pieces(start, end, volume, np.full(len(start), writes), (end - start) / 2.0)

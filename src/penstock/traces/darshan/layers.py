@@ -16,6 +16,7 @@ from penstock.kernels.arrays import Bools
 from penstock.traces.darshan.log import Log
 from penstock.traces.darshan.records import Counters
 from penstock.traces.pieces import ABSURD
+from penstock.traces.result import number_of
 
 BASE = ("POSIX", "STDIO", "DFS")
 ABOVE = ("MPI-IO", "PNETCDF_VAR", "H5D")
@@ -92,7 +93,7 @@ def _rows(table: Counters, chosen: Bools) -> Counters:
 
 
 def _flags(broken: int, layers: tuple[Layer, ...], cut: int) -> tuple[str, ...]:
-    words = [f"{broken} records with negative or absurd counters left out"] if broken else []
+    words = [f"{number_of(broken, 'record')} with negative or absurd counters left out"] if broken else []
     words += [f"{layer.name} was cut off: more was moved than it recorded" for layer in layers if layer.partial]
-    words += [f"{cut} files counted by MPI-IO, since POSIX was cut off"] if cut else []
+    words += [f"{number_of(cut, 'file')} counted by MPI-IO, since POSIX was cut off"] if cut else []
     return tuple(words)

@@ -19,7 +19,7 @@ from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Bools, Floats, Ints
 from penstock.traces.columns import texts
 from penstock.traces.pieces import ABSURD
-from penstock.traces.result import Skipped, counted
+from penstock.traces.result import Skipped, number_of
 from penstock.traces.slurm.folding import Rows, folded
 from penstock.traces.slurm.rows import read_rows
 
@@ -84,7 +84,7 @@ def _jobs(given: Rows, broken: int, path: Path) -> Accounting:
     usable, skipped = _usable(rows, main, start, end, path)
     order = usable[np.argsort(start[usable], kind="stable")]
     if broken:
-        skipped.append(Skipped(str(path), f"{counted(broken, 'row')} with more or fewer fields than the header"))
+        skipped.append(Skipped(str(path), f"{number_of(broken, 'row')} with more or fewer fields than the header"))
     chosen = main[order]
     ids = texts(rows.base, chosen)
     return Accounting(
@@ -119,7 +119,7 @@ def _usable(rows: Rows, main: Ints, start: Floats, end: Floats, path: Path) -> t
         hit = np.flatnonzero(reasons == code)
         if len(hit):
             first = texts(rows.base, main[hit[:1]])[0]
-            more = f" (and {counted(len(hit) - 1, 'more job')})" if len(hit) > 1 else ""
+            more = f" (and {number_of(len(hit) - 1, 'more job')})" if len(hit) > 1 else ""
             words = WRONG[code]
             skipped.append(Skipped(str(path), f"job {first} {words}{more}", damaged=words not in SOUND))
     return np.flatnonzero(reasons == 0), skipped

@@ -15,7 +15,7 @@ from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
 from penstock.traces.columns import OddRows, arrow, codes, instants, numbers, texts
 from penstock.traces.pieces import ABSURD
-from penstock.traces.result import Skipped, counted
+from penstock.traces.result import Skipped, number_of
 from penstock.traces.tables.moved import Moved
 
 TRANSFERS = ("job", "start", "end", "bytes", "direction")
@@ -31,7 +31,7 @@ def read_columnar(file: Path) -> Moved:
     if broken and not table.num_rows:
         raise InvalidOption(f"{file}: has no row of {table.num_columns} fields, as its header has")
     lost = (
-        (Skipped(str(file), f"{counted(broken, 'row')} with more or fewer fields than the header"),) if broken else ()
+        (Skipped(str(file), f"{number_of(broken, 'row')} with more or fewer fields than the header"),) if broken else ()
     )
     if set(TRANSFERS) <= set(table.column_names):
         found = _transfers(table, file)
@@ -136,7 +136,7 @@ def _bad(file: Path, bad: Any, reasons: tuple[tuple[str, Floats | Any], ...]) ->
             found.append(
                 Skipped(
                     str(file),
-                    f"{counted(int(some.sum()), 'row')} with {words}, the first in row {int(some.argmax()) + 1}",
+                    f"{number_of(int(some.sum()), 'row')} with {words}, the first in row {int(some.argmax()) + 1}",
                 )
             )
         left &= ~hit
