@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from penstock.traces.pieces import NONE, Pieces
@@ -55,7 +56,7 @@ class Job:
         """Bytes."""
         return float(self.pieces.volume[self.pieces.writes].sum())
 
-    @property
+    @cached_property
     def structure(self) -> Literal["known", "unknown"]:
         """Whether the source can tell one burst from a hundred."""
         return "unknown" if self.pieces.bound > UNKNOWN_ABOVE * self.seconds else "known"
