@@ -9,6 +9,7 @@ asked, which brings old versions up to date and writes them straight into our ar
 from __future__ import annotations
 
 import ctypes
+import struct
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ _BLOCK = 256  # records that one call after the other writes into one array
 _ROOM = 81_920  # the library takes a buffer of ours to have this many bytes
 _CHUNK = 1 << 20
 _NATIVE = "<" if sys.byteorder == "little" else ">"
+_TRACED_HEAD = "Q2q64s2q"  # id, two numbers of no use, host, how many writes and reads follow
 _MAP_WORDS = 6  # before the bins of a heat map: id, rank, width, number, and two addresses that mean nothing
 
 
@@ -138,21 +140,18 @@ def segments(handle: Any, name: str, module: Module, order: str) -> tuple[Segmen
     """All operations that DXT recorded, and the hosts that they came from."""
     stream = _stream(handle, module.number)
     size = 40 if module.version > (1 if name == "DXT_POSIX" else 2) else 32
-    names = ["offset", "length", "start", "end"]
-    entry = np.dtype({"names": names, "formats": [order + kind for kind in ("i8", "i8", "f8", "f8")], "itemsize": size})
-    head = np.dtype([("id", order + "u8"), ("ints", order + "i8", 2), ("host", "S64"), ("counts", order + "i8", 2)])
-    parts, hosts, place = [], set(), 0
-    while place + head.itemsize <= len(stream):
-        (record,) = np.frombuffer(stream, head, 1, place)
-        writes, reads = (int(count) for count in record["counts"])
-        place += head.itemsize
-        if min(writes, reads) < 0 or place + (writes + reads) * size > len(stream):
+    head = struct.Struct(order + _TRACED_HEAD)
+    content, rows, hosts, place = stream.data, [], set(), 0
+    while place + head.size <= len(stream):
+        file, _, _, host, writes, reads = head.unpack_from(content, place)
+        place += head.size
+        end = place + (writes + reads) * size
+        if min(writes, reads) < 0 or end > len(stream):
             raise BadLog("is damaged (its DXT records run over their end)")
-        operations = np.frombuffer(stream, entry, writes + reads, place)
-        place += (writes + reads) * size
-        hosts.add(record["host"].split(b"\0")[0].decode(errors="replace"))
-        parts.append((np.full(writes + reads, record["id"], np.uint64), operations, np.arange(writes + reads) < writes))
-    return _joined(parts, entry), frozenset(hosts - {""})
+        rows.append((file, writes, writes + reads, stream[place:end]))
+        hosts.add(host.split(b"\0")[0].decode(errors="replace"))
+        place = end
+    return _operations(rows, size, order), frozenset(hosts - {""})
 
 
 def heat_map(handle: Any, module: Module, order: str) -> Bins | None:
@@ -271,14 +270,19 @@ def _stream(handle: Any, number: int) -> NDArray[np.uint8]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _joined(parts: list[tuple[Ids, NDArray[Any], Bools]], entry: Any) -> Segments:
-    operations = np.concatenate([np.empty(0, entry), *(part[1] for part in parts)])
+def _operations(rows: list[tuple[int, int, int, NDArray[np.uint8]]], size: int, order: str) -> Segments:
+    """Of records (file, writes, all, their bytes) every operation; in a record, writes come first."""
+    names, kinds = ["offset", "length", "start", "end"], [order + kind for kind in ("i8", "i8", "f8", "f8")]
+    entry = np.dtype({"names": names, "formats": kinds, "itemsize": size})
+    found = np.concatenate([np.empty(0, np.uint8), *(row[3] for row in rows)]).view(entry)
+    count = np.array([row[2] for row in rows], np.int64)
+    within = np.arange(len(found)) - np.repeat(np.cumsum(count) - count, count)
     return Segments(
-        file=np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)]),
-        start=operations["start"].astype(float),
-        end=operations["end"].astype(float),
-        length=operations["length"].astype(float),
-        writes=np.concatenate([np.empty(0, bool), *(part[2] for part in parts)]),
+        file=np.repeat(np.array([row[0] for row in rows], np.uint64), count),
+        start=found["start"].astype(float),
+        end=found["end"].astype(float),
+        length=found["length"].astype(float),
+        writes=within < np.repeat(np.array([row[1] for row in rows], np.int64), count),
     )
 
 
