@@ -141,8 +141,8 @@ IGNORED = {
     "buffer": ["io_nodes", "targets", "profile"],
     "buffer --compare": ["io_nodes", "targets", "profile"],
     "buffer --sweep": ["io_nodes", "targets", "profile"],
-    "size-buffer": ["io_nodes", "targets", "burst_buffer", "interference", "walltime", "profile"],
-    "size-buffer --curve": ["io_nodes", "targets", "burst_buffer", "interference", "walltime", "profile"],
+    "size-buffer": ["io_nodes", "targets", "burst_buffer.capacity", "interference", "walltime", "profile"],
+    "size-buffer --curve": ["io_nodes", "targets", "burst_buffer.capacity", "interference", "walltime", "profile"],
 }
 
 

@@ -80,5 +80,8 @@ def test_unused_keys_are_named_once() -> None:
     given = Scenario.from_document(document | {"applications": [job | {"name": name} for name in "ab"]})
     assert ignored(given, used={"walltime"}) == ["targets", "burst_buffer", "profile"]
     assert ignored(given, used={"walltime", "targets", "burst_buffer", "profile"}) == []
+    assert ignored(given, used={"walltime", "targets", "burst_buffer.bandwidth", "profile"}) == [
+        "burst_buffer.capacity"
+    ]
     assert ignored_line(["targets"], "compare") == "targets plays no part in `penstock compare`."
     assert ignored_line([], "compare") == ""

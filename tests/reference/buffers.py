@@ -34,6 +34,12 @@ def limits_of(document: Document) -> Limits:
     return whole if read is None else float(read), whole if write is None else float(write), whole
 
 
+def port_of(document: Document) -> float:
+    """B_BB: how fast the buffer itself is, in and out together; infinite where nothing is said."""
+    port = (document["platform"].get("burst_buffer") or {}).get("bandwidth")
+    return inf if port is None else float(port)
+
+
 def caps_of(document: Document, app: Document) -> tuple[float, float]:
     """How fast the application itself can read and write; the file system may be slower."""
     read_limit, write_limit, _ = limits_of(document)
@@ -103,6 +109,8 @@ class Program:
 
     Columns: for each application the total sent to the file system at each event, then the total fetched from it; then
     S_k for each application; then S. What is fetched before the first event is free: there was all the time before.
+    With a port, six more for each application and interval: into the buffer, out of it and straight past it, of what it
+    writes and of what it reads.
     """
 
     def __init__(self, document: Document, partition: str, lead: float = inf) -> None:
@@ -118,6 +126,9 @@ class Program:
         self.room: list[float] = []
         self.limit_flows(limits_of(document))
         (self.share_statically if partition == "static" else self.share_dynamically)()
+        self.columns = self.size + 1
+        if port_of(document) < inf:
+            self.limit_port(port_of(document))
 
     def sent(self, k: int, event: int) -> int:
         """The column of w_k at an event."""
@@ -148,6 +159,28 @@ class Program:
             for limit, carried in zip(limits, (steps[0], steps[1], steps[0] + steps[1]), strict=True):
                 if limit < inf:
                     self.need(dict(chain(*(step.items() for step in carried))), limit * seconds / self.unit)
+
+    def equal(self, row: dict[int, float], amount: float) -> None:
+        """Add the constraint row · columns = amount."""
+        self.need(row, amount)
+        self.need({column: -value for column, value in row.items()}, -amount)
+
+    def limit_port(self, port: float) -> None:
+        """Four kinds of flows cross the port: application → buffer → file system → buffer → application."""
+        for event, seconds in enumerate(np.diff(self.events)):
+            crossing: dict[int, float] = {}
+            for k in self.apps:
+                read, written = (float(np.diff(curve)[event]) for curve in self.curves[k])
+                saved, drained, past, staged, taken, direct = range(self.columns, self.columns + 6)
+                self.columns += 6
+                self.equal({saved: 1.0, past: 1.0}, written)
+                sent = {self.sent(k, event + 1): -1.0, self.sent(k, event): 1.0}
+                self.equal({drained: 1.0, past: 1.0} | sent, 0.0)
+                fetched = {self.fetched(k, event + 1): -1.0, self.fetched(k, event): 1.0}
+                self.equal({staged: 1.0, direct: 1.0} | fetched, 0.0)
+                self.equal({taken: 1.0, direct: 1.0}, read)
+                crossing |= dict.fromkeys((saved, drained, staged, taken), 1.0)
+            self.need(crossing, port * seconds / self.unit)
 
     def need_space(self, holding: Iterable[int], event: int, space: dict[int, float]) -> None:
         """What these applications hold at an event fits into `space`, given with its signs on the left side."""
@@ -180,7 +213,7 @@ class Program:
         """All rows."""
         cells = [(i, column, value) for i, row in enumerate(self.rows) for column, value in row.items()]
         at, columns, values = zip(*cells, strict=True)
-        return csr_matrix((values, (at, columns)), shape=(len(self.rows), self.size + 1))
+        return csr_matrix((values, (at, columns)), shape=(len(self.rows), self.columns))
 
     def bounds(self) -> list[tuple[float, float]]:
         """Nothing is sent before it is written, all is fetched when it is read; no buffer exceeds all there is."""
@@ -190,14 +223,14 @@ class Program:
             pairs += [(0.0, high) for high in written]
             late = [time > entry + grain for time in self.events]
             pairs += [(low, read[-1] if may else 0.0) for low, may in zip(read, late, strict=True)]
-        return pairs + [(0.0, 1.0)] * (len(self.apps) + 1)
+        return pairs + [(0.0, 1.0)] * (len(self.apps) + self.columns - self.size)
 
 
 def literal_lp(document: Document, partition: str, lead: float = inf) -> Any:
     """Size, shares, schedule and the size below which, as the dual proves, nothing will do; small instances only.
 
     Everything may be sent after the last event and, without a lead, be fetched before the first: always feasible then.
-    With one, None if no size is enough.
+    With one, or with a port, None if no size is enough.
     """
     if partition == "isolated":
         alone = {
@@ -210,10 +243,10 @@ def literal_lp(document: Document, partition: str, lead: float = inf) -> Any:
         return largest | {"partition": partition, "shares": {name: found["size"] for name, found in alone.items()}}
     program = Program(document, partition, lead)
     rows, room, bounds = program.matrix(), np.array(program.room), np.array(program.bounds())
-    cost = np.zeros(program.size + 1)
+    cost = np.zeros(program.columns)
     cost[program.size] = 1.0
     result = linprog(cost, A_ub=rows, b_ub=room, bounds=bounds, method="highs-ds", options=HIGHS)
-    if lead < inf and result.status == 2:
+    if (lead < inf or port_of(document) < inf) and result.status == 2:
         return None
     assert result.status == 0, result.message
     # Any multipliers ≤ 0 of the rows prove a bound, however they were found.
@@ -221,7 +254,9 @@ def literal_lp(document: Document, partition: str, lead: float = inf) -> Any:
     reduced = cost - rows.T @ prices
     proved = room @ prices + np.minimum(reduced * bounds[:, 0], reduced * bounds[:, 1]).sum()
     names = [demand.name for demand in program.demands]
-    *totals, shares = np.split(result.x[:-1] * program.unit, np.arange(1, 2 * len(names) + 1) * len(program.events))
+    *totals, shares = np.split(
+        result.x[: program.size] * program.unit, np.arange(1, 2 * len(names) + 1) * len(program.events)
+    )
     schedule = {
         "events": program.events.tolist(),
         "before": {name: float(read[0]) for name, read in zip(names, totals[1::2], strict=True)},
@@ -751,8 +786,7 @@ def simulate_greedy(
     everybody; shares are of the rest. Goes on until every buffer is drained. `contents` holds (time, output held, input
     held) by application.
     """
-    port = (document["platform"].get("burst_buffer") or {}).get("bandwidth")
-    limits, demands = (*limits_of(document), inf if port is None else float(port)), demands_of(document)
+    limits, demands = (*limits_of(document), port_of(document)), demands_of(document)
     together = Common(capacity * common if common else 0.0)
     jobs = []
     begin = min(float(app.get("release") or 0.0) for app in document["applications"])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set
 
 from penstock.model.scenario import Scenario
 
 # What commands differ in; all the rest of a scenario is used by every one of them.
+PARTS = {"burst_buffer": ("capacity", "bandwidth", "shares")}  # of which a command may use some
 PLATFORM = ("io_nodes", "targets", "burst_buffer", "read_bandwidth", "write_bandwidth", "interference", "nodes")
 APPLICATION = ("walltime", "node_skew", "profile", "io_node", "release", "progress")
 
@@ -18,7 +19,7 @@ def stated(scenario: Scenario) -> list[str]:
     return [*found, *(["window"] if scenario.window else [])]
 
 
-def ignored(scenario: Scenario, used: Collection[str]) -> list[str]:
+def ignored(scenario: Scenario, used: Set[str]) -> list[str]:
     """What it states beyond what a command uses.
 
     >>> platform = {"bandwidth": 1, "targets": 4}
@@ -27,7 +28,19 @@ def ignored(scenario: Scenario, used: Collection[str]) -> list[str]:
     >>> ignored(given, used={"walltime"})
     ['targets']
     """
-    return [key for key in stated(scenario) if key not in used]
+    found = []
+    for key in stated(scenario):
+        parts = [f"{key}.{part}" for part in PARTS.get(key, ())]
+        if not used.isdisjoint(parts):
+            found += [part for part in parts if part not in used and _is_stated(scenario, part)]
+        elif key not in used:
+            found.append(key)
+    return found
+
+
+def _is_stated(scenario: Scenario, part: str) -> bool:
+    key, name = part.split(".")
+    return not getattr(scenario.platform, key).is_default(name)
 
 
 def ignored_line(keys: list[str], command: str) -> str:

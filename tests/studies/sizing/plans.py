@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,27 @@ def app(name: str, *phases: tuple[str, float], **more: float) -> Document:
 
 def document(platform: Document, *apps: Document) -> Document:
     return {"version": 1, "platform": platform, "applications": list(apps)}
+
+
+def with_port(plain: Document, port: float | None) -> Document:
+    """The same behind a buffer with a bandwidth of its own."""
+    buffer = {"capacity": 1} | ({} if port is None else {"bandwidth": port})
+    return plain | {"platform": plain["platform"] | {"burst_buffer": buffer}}
+
+
+def bursts(seed: int) -> Document:
+    """Applications that read and write a little faster than the file system, again and again, with short pauses."""
+    chance = random.Random(seed)
+    limits = chance.choice([{"bandwidth": 4.0}, {"read_bandwidth": 3.0, "write_bandwidth": 2.5}])
+    jobs = []
+    for name in "abc"[: chance.randint(1, 3)]:
+        phases: list[tuple[str, float]] = []
+        for _ in range(chance.randint(2, 3)):
+            phases += [("read", chance.uniform(2, 8))] * (chance.random() < 0.6)
+            phases += [("compute", chance.uniform(0.2, 1)), ("write", chance.uniform(2, 8))]
+        caps = {f"{kind}_bandwidth": chance.uniform(1.5, 4.5) for kind in ("read", "write")}
+        jobs.append(app(name, *phases, release=chance.uniform(0, 4), **caps))
+    return document(limits, *jobs)
 
 
 def traffic_of(plain: Document, lead: float = math.inf) -> Traffic:

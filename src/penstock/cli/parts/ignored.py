@@ -25,7 +25,9 @@ USED = {
             *("nodes", "walltime", "node_skew", "release"),
         }
     ),
-    "size-buffer": frozenset({"read_bandwidth", "write_bandwidth", "nodes", "node_skew", "release"}),
+    "size-buffer": frozenset(
+        {"burst_buffer.bandwidth", "read_bandwidth", "write_bandwidth", "nodes", "node_skew", "release"}
+    ),
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from penstock.report.parts.quantities import duration, fixed, percent, significant, time_scale
+from penstock.report.parts.quantities import duration, fixed, percent, rate_scale, significant, time_scale
 from penstock.report.parts.titled_table import titled_table
 from penstock.report.sizing.table import bytes_scale
 
@@ -74,6 +74,13 @@ def _lead_lines(run: Buffered) -> list[str]:
     if run.infeasible is None:
         return []
     late = run.infeasible
+    if late.port is not None:
+        scale = rate_scale(late.port)
+        return [
+            f"No buffer is large enough with so little bandwidth of its own (from {duration(late.instant)} on, with "
+            f"{late.application!r}, {scale.show(late.port)} would have to go in and out), so the parts are those of "
+            "one that has more."
+        ]
     return [
         f"With this lead no buffer is large enough ({late.application!r} cannot have its input by "
         f"{duration(late.instant)}; the least possible stretch is {fixed(late.stretch, _DIGITS)}), so the parts are "

@@ -64,9 +64,9 @@ def curve_figure(curve: SizeCurve, limits: Limits) -> Figure:
     with theme():
         figure = Figure(figsize=(14.2 if priced else 10, 4.2), layout="constrained")
         panels = figure.subplots(1, 3 if priced else 2)
-        scale = bytes_scale(limits, max(curve.bandwidth[0].size, curve.now.size))
+        scale = bytes_scale(limits, curve.most)
         _draw_bandwidth(panels[0], curve, scale)
-        _draw_stretch(panels[1], curve, bytes_scale(limits, curve.now.size))
+        _draw_stretch(panels[1], curve, bytes_scale(limits, curve.stretch[0].size))
         if priced:
             _draw_costs(panels[2], curve)
         for axes in panels:
@@ -199,7 +199,8 @@ def _highest_rate(events: Floats, rate: Floats, edges: Floats) -> Floats:
 
 
 def _mark_bursts(axes: Axes, sizing: Sizing) -> None:
-    for burst in sizing.proof.bursts[:_MARKED]:
+    bursts = [burst for burst in sizing.proof.bursts if burst.direction != "port"]
+    for burst in bursts[:_MARKED]:
         axes.axvspan(burst.begin, burst.end, facecolor=WAITING_PALE, zorder=0, linewidth=0.8, edgecolor=WAITING)
 
 
@@ -221,15 +222,20 @@ def _legend(figure: Figure, sizing: Sizing, usage: _Usage) -> None:
     figure.legend(handles=handles, loc="outside lower left", ncols=5)
 
 
+def _sizes(curve: SizeCurve) -> Floats:
+    """The sizes for other speeds; NaN where there is none."""
+    return np.array([np.nan if point.size is None else point.size for point in curve.bandwidth])
+
+
 def _draw_bandwidth(axes: Axes, curve: SizeCurve, scale: Scale) -> None:
     rate = rate_scale(curve.now.bandwidth)
     across = [point.bandwidth / rate.divisor for point in curve.bandwidth]
-    axes.plot(across, [point.size / scale.divisor for point in curve.bandwidth], "o-", color=COLOURS[0], markersize=4)
-    now = curve.now
-    axes.plot(now.bandwidth / rate.divisor, now.size / scale.divisor, "o", color=INK, markersize=7)
+    axes.plot(across, _sizes(curve) / scale.divisor, "o-", color=COLOURS[0], markersize=4)
+    now, today = curve.now, curve.stretch[0].size
+    axes.plot(now.bandwidth / rate.divisor, today / scale.divisor, "o", color=INK, markersize=7)
     axes.annotate(
-        f"today: {scale.show(now.size)}",
-        (now.bandwidth / rate.divisor, now.size / scale.divisor),
+        f"today: {scale.show(today)}",
+        (now.bandwidth / rate.divisor, today / scale.divisor),
         xytext=(6, 8),
         textcoords="offset points",
     )
@@ -255,7 +261,7 @@ def _draw_stretch(axes: Axes, curve: SizeCurve, scale: Scale) -> None:
 def _draw_costs(axes: Axes, curve: SizeCurve) -> None:
     rate = rate_scale(curve.now.bandwidth)
     across = np.array([point.bandwidth for point in curve.bandwidth])
-    sizes = np.array([point.size for point in curve.bandwidth])
+    sizes = _sizes(curve)
     buffer = (curve.prices.per_tb or 0.0) * sizes / 1e12
     system = (curve.prices.per_gbs or 0.0) * across / 1e9
     axes.stackplot(
@@ -266,7 +272,7 @@ def _draw_costs(axes: Axes, curve: SizeCurve) -> None:
         labels=["file system", "buffer"],
         linewidth=0,
     )
-    best = int(np.argmin(buffer + system))
+    best = int(np.nanargmin(buffer + system))
     whole = float(buffer[best] + system[best])
     axes.plot(across[best] / rate.divisor, whole, "v", color=INK, markersize=8, clip_on=False)
     axes.annotate(
@@ -276,7 +282,7 @@ def _draw_costs(axes: Axes, curve: SizeCurve) -> None:
         textcoords="offset points",
         bbox=_BEHIND,
     )
-    axes.set_ylim(0.0, 1.3 * float((buffer + system).max()) or 1.0)
+    axes.set_ylim(0.0, 1.3 * float(np.nanmax(buffer + system)) or 1.0)
     axes.set_xlim(across[0] / rate.divisor, across[-1] / rate.divisor)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: money(value)))
     axes.legend(loc="upper left")

@@ -25,11 +25,13 @@ from penstock.studies.sizing.result import HOLDS_FOR
 if TYPE_CHECKING:
     from penstock.studies.buffers.needs import Need
     from penstock.studies.sizing import Burst, SizeCurve, Sizing, Violation
+    from penstock.studies.sizing.lead import Infeasible
     from penstock.studies.sizing.traffic import Limits, Traffic
 
 _NAMED = 3
 _MOST_BURSTS = 8
 _LARGEST = "bold red"
+_NO_SIZE = "no size"  # is enough
 _UNSEEN = 1e-6  # relative: differences that no reader sees
 _VERBS = {"write": "write", "read": "read", "both": "read and write"}
 _PLAIN = {
@@ -96,8 +98,18 @@ def sizing_lines(sizing: Sizing) -> list[str]:
         whole = shown(sizing, sizing.size)
         enough = f"With {whole} everybody ends as if nobody were in the way; with less, somebody does not"
     bursts = [burst_words(sizing, burst) for burst in sizing.proof.bursts[:1]]
-    port = ["burst_buffer.bandwidth plays no part in sizing."] if math.isfinite(sizing.traffic.limits.port) else []
-    return [f"{enough} ({how}).", *_for_whom(sizing), *bursts, *port]
+    return [f"{enough} ({how}).", *_for_whom(sizing), *bursts, *_port_line(sizing)]
+
+
+def _port_line(sizing: Sizing) -> list[str]:
+    """Whether the buffer's own bandwidth has anything to do with the size."""
+    port = sizing.traffic.limits.port
+    if math.isinf(port):
+        return []
+    rate = rate_scale(port).show(port)
+    if any(burst.direction == "port" for burst in sizing.proof.bursts):
+        return [f"The buffer's own bandwidth of {rate} is full at times; with more, a smaller buffer would do."]
+    return [f"The buffer's own bandwidth of {rate} is enough for that; with more, the size is the same."]
 
 
 def _for_whom(sizing: Sizing) -> list[str]:
@@ -138,12 +150,26 @@ def impossible_lines(sizing: Sizing) -> list[str]:
     if late is None:
         raise ValueError("these lines are for a size that does not exist")
     when = time_scale(max(map(abs, (*sizing.traffic.events[[0, -1]].tolist(), late.instant)))).show(late.instant)
+    if late.port is not None:
+        return _too_narrow_lines(sizing, late, when)
     ahead = "from its release on" if sizing.lead == 0.0 else f"from {duration(sizing.lead)} before its release on"
     return [
         f"No buffer is large enough: {late.application!r} cannot have all that it reads by {when}, if input is fetched "
         f"{ahead} only.",
         f"With the largest of buffers somebody still takes {fixed(late.stretch, 4)} times as long as without "
         "contention. --lead forever sizes a buffer that is filled before jobs start.",
+    ]
+
+
+def _too_narrow_lines(sizing: Sizing, late: Infeasible, when: str) -> list[str]:
+    port = sizing.traffic.limits.port
+    scale = rate_scale(late.port or port)
+    still = f"With the largest of buffers somebody still takes at least {fixed(late.stretch, 4)} times as long"
+    least = [f"{still} as without contention."] if late.stretch > 1.0 + _UNSEEN else []
+    return [
+        f"No buffer is large enough with a bandwidth of its own of {scale.show(port)}: from {when} on, with "
+        f"{late.application!r}, more would have to go in and out of it. It takes {scale.show(late.port or port)}.",
+        *least,
     ]
 
 
@@ -157,11 +183,13 @@ def explanation_lines(sizing: Sizing) -> list[str]:
         lines = [f"At {when} the buffer is full, whatever the schedule:"]
     else:
         lines = ["These bursts force the size, whatever the schedule:"]
-    lines += [f"  {burst_words(sizing, burst)}" for burst in proof.bursts[:_MOST_BURSTS]]
-    others = proof.bursts[_MOST_BURSTS:]
+    bursts = [burst for burst in proof.bursts if burst.direction != "port"]
+    lines += [f"  {burst_words(sizing, burst)}" for burst in bursts[:_MOST_BURSTS]]
+    others = bursts[_MOST_BURSTS:]
     if others:
         more = sum(burst.weight * (burst.demand - burst.room) for burst in others)
         lines.append(f"  {len(others):,} smaller ones, by which the file system falls behind by {shown(sizing, more)}.")
+    lines += _port_lines(sizing)
     total = shown(sizing, proof.size)
     if proof.rest > _UNSEEN * size:
         lines.append(
@@ -170,6 +198,30 @@ def explanation_lines(sizing: Sizing) -> list[str]:
     elif len(proof.bursts) > 1:
         lines.append(f"Together: {total}.")
     return lines
+
+
+def _port_lines(sizing: Sizing) -> list[str]:
+    """When the buffer could not be filled or emptied any faster, the longest times first."""
+    found = [burst for burst in sizing.proof.bursts if burst.direction == "port"]
+    found.sort(key=lambda burst: -burst.weight * burst.room)
+    lines = [f"  {_port_words(sizing, burst)}" for burst in found[:_MOST_BURSTS]]
+    others = found[_MOST_BURSTS:]
+    if others:
+        more = shown(sizing, sum(burst.weight * burst.room for burst in others))
+        lines.append(f"  {len(others):,} shorter times at which it does not, either: less {more}.")
+    return lines
+
+
+def _port_words(sizing: Sizing, burst: Burst) -> str:
+    begin = time_scale(float(sizing.traffic.events[-1])).show(burst.begin)
+    return (
+        f"From {begin} on, for {duration(burst.end - burst.begin)}, the buffer's own bandwidth does not let more than "
+        f"{shown(sizing, burst.room)} in and out{_counted(burst)}: less as much."
+    )
+
+
+def _counted(burst: Burst) -> str:
+    return "" if abs(burst.weight - 1.0) < _UNSEEN else f" (counts {burst.weight:.3g} times)"
 
 
 def burst_words(sizing: Sizing, burst: Burst) -> str:
@@ -187,11 +239,10 @@ def burst_words(sizing: Sizing, burst: Burst) -> str:
     left = burst.demand - burst.room
     carries = {"write": "takes", "read": "gives", "both": "carries"}[burst.direction]
     kept = {"write": "must wait in the buffer", "read": "must be in the buffer before", "both": "are the buffer's"}
-    counted = "" if abs(burst.weight - 1.0) < _UNSEEN else f" (counts {burst.weight:.3g} times)"
     return (
         f"From {begin} on, for {duration(burst.end - burst.begin)}, {who} {many} {shown(sizing, burst.demand)}; the "
         f"file system {carries} {shown(sizing, burst.room)} meanwhile, so that {shown(sizing, left)} "
-        f"{kept[burst.direction]}{counted}."
+        f"{kept[burst.direction]}{_counted(burst)}."
     )
 
 
@@ -218,11 +269,12 @@ def bandwidth_table(curve: SizeCurve, limits: Limits) -> Table:
     costs = [point.cost for point in curve.bandwidth if point.cost is not None]
     for heading in ("bandwidth", "of today's", "buffer", *(["cost"] if costs else [])):
         table.add_column(heading, justify="right", no_wrap=True)
-    rate, scale = rate_scale(curve.now.bandwidth), bytes_scale(limits, max(point.size for point in curve.bandwidth))
+    rate, scale = rate_scale(curve.now.bandwidth), bytes_scale(limits, curve.most)
     for point in curve.bandwidth:
-        cells = [rate.show(point.bandwidth), fixed(point.factor, 2), scale.show(point.size)]
-        if point.cost is not None:
-            cells.append(money(point.cost))
+        size = _NO_SIZE if point.size is None else scale.show(point.size)
+        cells = [rate.show(point.bandwidth), fixed(point.factor, 2), size]
+        if costs:
+            cells.append("" if point.cost is None else money(point.cost))
         best = point.cost is not None and point.cost == min(costs)
         table.add_row(*cells, style="bold green" if best else "")
     return table
@@ -244,16 +296,21 @@ def stretch_table(curve: SizeCurve, limits: Limits) -> Table:
 def curve_lines(curve: SizeCurve, limits: Limits) -> list[str]:
     """What the two curves say, and which is which."""
     now = curve.now
-    rate, scale = rate_scale(now.bandwidth), bytes_scale(limits, now.size)
-    first, last = curve.bandwidth[0], curve.bandwidth[-1]
+    rate, scale = rate_scale(now.bandwidth), bytes_scale(limits, now.size or 0.0)
+    today, half, twice = (
+        _NO_SIZE if point.size is None else scale.show(point.size)
+        for point in (now, curve.bandwidth[0], curve.bandwidth[-1])
+    )
     lines = [
-        f"Today's {rate.show(now.bandwidth)} need {scale.show(now.size)}; half of that bandwidth would need "
-        f"{scale.show(first.size)}, twice as much {scale.show(last.size)}."
+        f"Today's {rate.show(now.bandwidth)} need {today}; half of that bandwidth would need {half}, twice as much "
+        f"{twice}."
     ]
+    if any(point.size is None for point in curve.bandwidth):
+        lines.append(f"{_NO_SIZE.capitalize()}: the buffer's own bandwidth is too small for a buffer of any size.")
     if now.cost is not None:
-        best = min(curve.bandwidth, key=lambda point: point.cost or 0.0)
+        best = min((point for point in curve.bandwidth if point.cost is not None), key=lambda point: point.cost or 0.0)
         lines.append(
-            f"Cheapest of these: {rate.show(best.bandwidth)} with {scale.show(best.size)}, "
+            f"Cheapest of these: {rate.show(best.bandwidth)} with {scale.show(best.size or 0.0)}, "
             f"at {money(best.cost or 0.0)}; today's bandwidth costs {money(now.cost)}."
         )
     lines.append(

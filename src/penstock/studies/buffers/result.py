@@ -45,7 +45,7 @@ class Buffered(Losses):
     strategy: str
     lead: float  # how long before its release the input of an application was fetched at the earliest
     admit: str  # now, or wait: applications start when there is room for their parts
-    infeasible: Infeasible | None  # no size is enough with that lead, so the parts are those of any lead
+    infeasible: Infeasible | None  # no size is enough with that lead or port, so the parts are those of any
     names: tuple[str, ...]
     shares: tuple[float, ...]  # each application's whole part of the buffer, bytes; all of it if there are none
     completion: tuple[float, ...]

@@ -13,8 +13,8 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.studies.buffers.script import Division
-from penstock.studies.sizing import Sizing, size_buffer
-from penstock.studies.sizing.lead import Infeasible, infeasible, lead_of
+from penstock.studies.sizing import Sizing
+from penstock.studies.sizing.lead import Infeasible, lead_of
 from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.sizes import PARTITIONS, Progress, sized
 from penstock.studies.sizing.traffic import Traffic
@@ -30,7 +30,7 @@ class Split:
     sizing: Sizing
     common: float  # the part of the capacity that anybody may use
     lead: float = math.inf  # how long before its release the input of an application may be fetched
-    infeasible: Infeasible | None = None  # with that lead no size is enough: the parts are those of any lead
+    infeasible: Infeasible | None = None  # no size is enough with that lead or port: the parts are those of any
     kept: dict[float, Any] = field(default_factory=dict, repr=False, compare=False)  # by capacity, for every strategy
 
     def once(self, capacity: float, make: Callable[[], T]) -> T:
@@ -62,8 +62,7 @@ class Split:
         """How the smallest buffer works; where everybody was looked at alone, that of the static one."""
         if self.partition != "isolated":
             return self.sizing.schedule
-        lead = self.lead if infeasible(self.traffic) is None else math.inf
-        return sized(Traffic(self.scenario, lead), "static").schedule
+        return _possible(self.scenario, "static", self.lead)[0].schedule
 
     @property
     def parts(self) -> Mapping[str, float]:
@@ -98,12 +97,23 @@ def split(
     """Divide a buffer by the smallest one of a partition; `common` of it is for everybody."""
     check_division(partition, common)
     lead = lead_of(scenario, lead)
-    sizing = size_buffer(scenario, partition, lead=lead, progress=progress)
-    late = sizing.infeasible
-    if late is not None:
-        sizing = size_buffer(scenario, partition, lead=math.inf, progress=progress)
+    sizing, late = _possible(scenario, partition, lead, progress)
     all_of_it = 1.0 if partition == "dynamic" else 0.0
     return Split(scenario, sizing, all_of_it if common is None else common, lead, late)
+
+
+def _possible(
+    scenario: Scenario, partition: str, lead: float, progress: Progress | None = None
+) -> tuple[Sizing, Infeasible | None]:
+    """The smallest buffer, and why there is none if so: then that of any lead, or that of any bandwidth of its own."""
+    found = sized(Traffic(scenario, lead), partition, progress=progress)
+    late = found.infeasible
+    if late is not None and math.isfinite(lead):
+        found = sized(Traffic(scenario), partition, progress=progress)
+    if found.infeasible is not None:
+        late, traffic = found.infeasible, Traffic(scenario)
+        found = sized(traffic.behind(traffic.limits._replace(port=math.inf)), partition, progress=progress)
+    return found, late
 
 
 def check_division(partition: str, common: float | None) -> None:

@@ -3,6 +3,14 @@
 What an application holds at an event is output that is not drained yet and input that is there ahead of its time: the
 columns. Where reads and writes have limits of their own, someone who drains whenever he can holds no more than the
 sweep says in all; where that is nothing, there are no columns.
+
+With a bandwidth of its own, the buffer is also a *port*: in an interval, what an application writes and what is sent of
+it pass straight as far as they are equal, and the difference, by which what is held changes, goes in or out. So the sum
+of all changes, up or down, is limited. Somebody may then be unable to drain when the file system has room, so that all
+columns are there. Who does not write only drains, and who does not read only fetches: only where bytes of an
+application move does the size of a change need a column of its own. One owner for all is still enough: let those who
+write pass straight first, in proportion, and everybody's change has the same sign as that of the whole; for input the
+same holds in reversed time.
 """
 
 from __future__ import annotations
@@ -37,10 +45,10 @@ class Inequalities:
         self._limits.append(limit)
         return numbers
 
-    def put(self, row: Ints, column: Ints, entry: float) -> None:
+    def put(self, row: Ints, column: Ints, entry: float | Floats) -> None:
         """Add a term to each of these rows; a column of -1 stands for nothing."""
         there = column != _NONE
-        self._terms.append((row[there], column[there], np.full(int(there.sum()), entry)))
+        self._terms.append((row[there], column[there], np.broadcast_to(entry, row.shape)[there]))
 
     def matrix(self, columns: int) -> Any:
         """All rows as a sparse matrix."""
@@ -56,7 +64,7 @@ class Inequalities:
 
 
 class LimitRows(NamedTuple):
-    """Rows of one limit of the file system: which directions it holds for, in which intervals."""
+    """Rows of one limit: which directions of the file system it holds for (none: the port), in which intervals."""
 
     ways: tuple[int, ...]
     interval: Ints
@@ -77,8 +85,8 @@ class SolvedProgram(NamedTuple):
 class LinearProgram:
     """The smallest size for which everyone meets C_min; `together`: everyone may use all of it, or has fixed shares."""
 
-    def __init__(self, traffic: Traffic, together: bool) -> None:
-        self.traffic, self.together = traffic, together
+    def __init__(self, traffic: Traffic, together: bool, through_port: bool = False) -> None:
+        self.traffic, self.together, self.through_port = traffic, together, through_port
         # Who may fetch only from its entry on counts for itself.
         self.aggregated = together and math.isinf(traffic.lead)
         self.owners = 1 if self.aggregated else len(traffic.names)
@@ -89,6 +97,8 @@ class LinearProgram:
         self.rows = Inequalities()
         self.limited: list[LimitRows] = []
         self._flow_rows()
+        if through_port:
+            self._port_rows()
         self._size_rows()
 
     def _amounts(self) -> Floats:
@@ -103,7 +113,7 @@ class LinearProgram:
         """Owners × directions × events: the column of what is held then; and how many there are."""
         traffic = self.traffic
         held = np.ones((2, traffic.events.size), dtype=bool)
-        if not traffic.joint_binds:
+        if not (traffic.joint_binds or self.through_port):
             demand = traffic.demand(False), traffic.demand(True)
             least = swept(*demand, traffic.seconds, traffic.limits.write, traffic.limits.read)
             held = np.array([least.backlog > 0.0, least.prefetched > 0.0])
@@ -152,6 +162,28 @@ class LinearProgram:
             owner, interval = np.nonzero(np.broadcast_to(needed, before[:, way].shape))
             self.rows.put(row[interval], before[owner, way, interval], sign)
             self.rows.put(row[interval], after[owner, way, interval], -sign)
+
+    def _port_rows(self) -> None:
+        """What is held changes by no more than the port lets through, up and down together."""
+        limit = self.traffic.limits.port * self.traffic.seconds
+        row = self.rows.begin(limit)
+        self.limited.append(LimitRows((), np.arange(limit.size), row))
+        for way, sign in ((WRITES, 1.0), (READS, -1.0)):
+            before, after = self.column[:, way, :-1], self.column[:, way, 1:]
+            held, moves = (before != _NONE) | (after != _NONE), self.amount[:, way] > 0.0
+            # Output that nobody writes only falls, input that nobody reads only rises.
+            owner, interval = np.nonzero(held & ~moves)
+            self.rows.put(row[interval], before[owner, interval], sign)
+            self.rows.put(row[interval], after[owner, interval], -sign)
+            owner, interval = np.nonzero(held & moves)
+            change = np.arange(self.size, self.size + owner.size)
+            self.size += owner.size
+            self.rows.put(row[interval], change, 1.0)
+            for up in (1.0, -1.0):
+                rows = self.rows.begin(np.zeros(owner.size))
+                self.rows.put(rows, after[owner, interval], up)
+                self.rows.put(rows, before[owner, interval], -up)
+                self.rows.put(rows, change, -1.0)
 
     def _size_rows(self) -> None:
         """What is held fits into the shares, and the shares, or what those hold that do not run, into the whole."""

@@ -40,7 +40,7 @@ class BandwidthPoint:
 
     factor: float
     bandwidth: float  # of both directions, bytes/s
-    size: float
+    size: float | None  # None: no size is enough with the buffer's own bandwidth
     cost: float | None
 
 
@@ -78,6 +78,11 @@ class SizeCurve:
     stretch: tuple[StretchPoint, ...]
 
     @property
+    def most(self) -> float:
+        """The largest of the sizes for other speeds."""
+        return max(point.size for point in self.bandwidth if point.size is not None)
+
+    @property
     def now(self) -> BandwidthPoint:
         """The file system as it is."""
         return next(point for point in self.bandwidth if point.factor == 1.0)
@@ -97,22 +102,29 @@ def size_curve(
         raise InvalidOption("the platform has no bandwidth that a curve could vary; give platform.bandwidth")
     steps = len(FACTORS) + len(STRETCHES)
 
-    def size_of(demand: Traffic, what: str, done: int) -> float:
+    def size_of(demand: Traffic, what: str, done: int) -> float | None:
         if progress:
             progress(what, done / steps)
-        return sized(demand, partition, even=False).size
+        found = sized(demand, partition, even=False)
+        return found.size if found.infeasible is None else None
 
     across = []
     for done, factor in enumerate(FACTORS):
         read, write, joint, port = traffic.limits
         limits = Limits(factor * read, factor * write, factor * joint, port)
         size = size_of(traffic.behind(limits), f"bandwidth × {factor:g}", done)
-        across.append(BandwidthPoint(factor, factor * whole, size, prices.cost(size, factor * whole)))
+        cost = None if size is None else prices.cost(size, factor * whole)
+        across.append(BandwidthPoint(factor, factor * whole, size, cost))
+        if factor == 1.0 and size is None:
+            raise InvalidOption(
+                "burst_buffer.bandwidth is too small for a buffer of any size, so there is no curve; size-buffer "
+                "without --curve says why"
+            )
     along: list[StretchPoint] = []
     for done, stretch in enumerate(STRETCHES, start=len(FACTORS)):
         size = size_of(Traffic(slowed(scenario, stretch)), f"stretch {stretch:g}", done)
-        # Who may take longer need not.
-        size = min([size, *(point.size for point in along)])
+        # Who may take longer need not; at stretch 1 there is a size.
+        size = min(found for found in (size, *(point.size for point in along)) if found is not None)
         least = min(size, bound(traffic, stretch, partition))
         along.append(StretchPoint(stretch, least if stretch > 1.0 else size, size, prices.cost(size, whole)))
     return SizeCurve(partition, prices, tuple(across), tuple(along))

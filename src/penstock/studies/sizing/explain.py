@@ -11,9 +11,9 @@ from penstock.studies.sizing.both_ways import READS, LimitRows, LinearProgram, S
 from penstock.studies.sizing.result import Burst, Proof
 from penstock.studies.sizing.static import Partition
 from penstock.studies.sizing.sweep import Swept
-from penstock.studies.sizing.traffic import Traffic
+from penstock.studies.sizing.traffic import Limits, Traffic
 
-_WORDS = {(0,): "write", (1,): "read", (0, 1): "both"}
+_WORDS = {(0,): "write", (1,): "read", (0, 1): "both", (): "port"}
 _NO_PRICE = 1e-9  # a price that counts for nothing
 
 
@@ -47,7 +47,10 @@ def of_partition(traffic: Traffic, reading: bool, found: Partition) -> Proof:
 
 
 def of_program(program: LinearProgram, held: SolvedProgram) -> Proof:
-    """The intervals in which a byte more to or from the file system would make the buffer smaller, by its dual."""
+    """The intervals in which a byte more to or from the file system would make the buffer smaller, by its dual.
+
+    And those in which a byte more in or out of the buffer would: nothing forces that, so that they only take off.
+    """
     bursts = [burst for limited in program.limited for burst in _priced(program.traffic, limited, held.prices)]
     # The rest: bytes that could not have moved earlier or later anyway, and what rounding leaves unproved.
     return Proof(held.proved, _weightiest_first(bursts), rest=_value(bursts) - held.proved)
@@ -61,17 +64,21 @@ def _priced(traffic: Traffic, limited: LimitRows, prices: Floats) -> Iterable[Bu
     fresh = np.append(True, (np.diff(interval) > 1) | (np.abs(np.diff(price)) > _NO_PRICE))[: interval.size]
     first = np.flatnonzero(fresh)
     last = np.append(first[1:], interval.size)[: first.size] - 1
-    limits = traffic.limits
-    limit = limits.joint if len(limited.ways) > 1 else limits.read if READS in limited.ways else limits.write
-    ways = tuple(way == READS for way in limited.ways)
+    ways, limit = tuple(way == READS for way in limited.ways), _limit(traffic.limits, limited)
     for begin, end in zip(first, last, strict=True):
         yield _burst(traffic, ways, int(interval[begin]), int(interval[end]) + 1, limit, float(price[begin]))
+
+
+def _limit(limits: Limits, limited: LimitRows) -> float:
+    if not limited.ways:
+        return limits.port
+    return limits.joint if len(limited.ways) > 1 else limits.read if READS in limited.ways else limits.write
 
 
 def _burst(
     traffic: Traffic, reading: tuple[bool, ...], since: int, until: int, limit: float, weight: float = 1.0
 ) -> Burst:
-    """What moves between two events, against a limit."""
+    """What moves between two events, against a limit; what is held changes at will, so that the port has no demand."""
     events = traffic.events
     begin, end = events[traffic.start], events[traffic.stop]
     part = np.minimum(end, events[until]) - np.maximum(begin, events[since])

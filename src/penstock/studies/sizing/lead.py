@@ -9,6 +9,7 @@ one by which it must be there. Output can always wait in a buffer that is large 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,11 +27,16 @@ _ROUNDING = 1e-12  # of all that could be fetched, and of all that is
 
 
 class Infeasible(NamedTuple):
-    """Whose input cannot be there in time, at which instant, and the smallest possible largest stretch."""
+    """Whose input cannot be there in time, at which instant, and the smallest possible largest stretch.
+
+    Or, if the port is what is too small: who would move more than it lets through, from when on, and a stretch that
+    somebody exceeds.
+    """
 
     application: str
     instant: float
     stretch: float
+    port: float | None = None  # the smallest with which some size is enough; None: the lead is what is too short
 
 
 def lead_of(scenario: Scenario, given: float | None) -> float:
@@ -59,7 +65,18 @@ def infeasible(traffic: Traffic) -> Infeasible | None:
         return None
     inputs = _Inputs(traffic, own)
     late = inputs.first_late(1.0)
-    return None if late is None else Infeasible(*late, inputs.least_stretch())
+    return None if late is None else Infeasible(*late, least_stretch(lambda stretch: not inputs.first_late(stretch)))
+
+
+def least_stretch(in_time: Callable[[float], bool]) -> float:
+    """The smallest stretch with which nobody is late; 1 is too small."""
+    low, high = 1.0, 2.0
+    while not in_time(high):
+        low, high = high, 2.0 * high
+    while high - low > _CLOSE * low:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if in_time(middle) else (middle, high)
+    return high
 
 
 class _Inputs:
@@ -88,16 +105,6 @@ class _Inputs:
         if found < 0:
             return None
         return self.names[self.owner[operation[found]]], float(deadline[found]) + self.origin
-
-    def least_stretch(self) -> float:
-        """The smallest stretch with which nobody's input is late; the first is too small."""
-        low, high = 1.0, 2.0
-        while self.first_late(high) is not None:
-            low, high = high, 2.0 * high
-        while high - low > _CLOSE * low:
-            middle = (low + high) / 2.0
-            low, high = (low, middle) if self.first_late(middle) is None else (middle, high)
-        return high
 
 
 def _cut(start: Floats, stop: Floats, volume: Floats) -> tuple[Ints, Floats, Floats]:

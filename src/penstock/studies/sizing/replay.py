@@ -16,6 +16,7 @@ from penstock.studies.sizing.traffic import Traffic
 
 KEPT_WITHIN = 1e-7  # of the buffer, or of the largest operation if that is more
 _SOLVERS = 1e-8  # of the buffer
+_CLOSE = 1e-9  # of the largest operation
 
 
 class Violation(NamedTuple):
@@ -37,6 +38,7 @@ RULES = {
     "read limit": "more is read from the file system than it can give",
     "write limit": "more is written to the file system than it can take",
     "joint limit": "more is moved to and from the file system than it can carry",
+    "port limit": "more goes into the buffer and comes out of it than its own bandwidth lets through",
     "share": "holds more than its share",
     "size": "more is held, or set aside for those that run, than the buffer has room for",
 }
@@ -54,11 +56,24 @@ class _Totals(NamedTuple):
     def held(self) -> Floats:
         return self.written - self.sent + self.fetched - self.read
 
+    @property
+    def crossing(self) -> Floats:
+        """What goes into the buffer and comes out of it between these times; the rest passes straight."""
+        found: Floats = np.abs(np.diff(self.written - self.sent)) + np.abs(np.diff(self.fetched - self.read))
+        return found
+
 
 def usage_of(schedule: BufferSchedule, traffic: Traffic) -> Iterator[Floats]:
     """What each application holds at each event of the demand."""
     for totals in _replayed(schedule, traffic, traffic.events):
         yield totals.held
+
+
+def keeps_port(schedule: BufferSchedule, traffic: Traffic) -> bool:
+    """Whether what a schedule for the events of the demand sends through the buffer fits its own bandwidth."""
+    crossing = sum(totals.crossing for totals in _replayed(schedule, traffic, traffic.events))
+    slack = _CLOSE * float(traffic.volume.max(initial=0.0))
+    return bool((crossing <= traffic.limits.port * traffic.seconds + slack).all())
 
 
 def verify(
@@ -76,6 +91,7 @@ def verify(
             found.append(Violation(rule, name, float(when[place]), float(excess[place])))
 
     carried = np.zeros((2, seconds.size))  # writes, reads
+    crossing = np.zeros(seconds.size)
     held_at = np.zeros((2, seconds.size))  # the two ends of each interval
     middle = (times[:-1] + times[1:]) / 2.0
     for index, (name, totals) in enumerate(zip(traffic.names, _replayed(schedule, traffic, times), strict=True)):
@@ -91,6 +107,7 @@ def verify(
         expect("fetched", name, (totals.fetched - totals.read[-1])[-1:], times[-1:], slack)
         expect("left", name, totals.written[-1:] - sent, times[-1:], slack)
         carried += np.diff(totals.sent), np.diff(totals.fetched)
+        crossing += totals.crossing
         ends = np.array([totals.held[:-1], totals.held[1:]])
         if shares is not None:
             begin, end = traffic.events[traffic.begin[index]], traffic.events[traffic.end[index]]
@@ -99,8 +116,13 @@ def verify(
             ends = np.where((middle > begin) & (middle < end), shares[name], ends)
         held_at += ends
     limits = traffic.limits
-    rules = (("write limit", carried[0], limits.write), ("read limit", carried[1], limits.read))
-    for rule, moved, limit in (*rules, ("joint limit", carried.sum(axis=0), limits.joint)):
+    rules: tuple[tuple[str, Floats, float], ...] = (
+        ("write limit", carried[0], limits.write),
+        ("read limit", carried[1], limits.read),
+        ("joint limit", carried.sum(axis=0), limits.joint),
+        ("port limit", crossing, limits.port),
+    )
+    for rule, moved, limit in rules:
         expect(rule, None, moved - limit * seconds, times[:-1])
     expect("size", None, held_at.max(axis=0, initial=0.0) - size, times[:-1])
     return sorted(found, key=lambda violation: violation.time)

@@ -23,7 +23,7 @@ class Burst:
 
     begin: float
     end: float
-    direction: str  # read, write or both
+    direction: str  # read, write or both; port: in and out of the buffer, which nobody demands
     demand: float
     room: float
     weight: float  # how often the difference counts in the proof

@@ -6,6 +6,9 @@ and output may leave after the last one: those rows are open at one end.
 
 from __future__ import annotations
 
+import math
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -83,6 +86,48 @@ def oldest_first(traffic: Traffic, reading: bool, held: Floats) -> Flow:
     return _gathered(owner[piece], crosses[part], amount[piece] * (np.diff(marks) / np.diff(moved)[appears])[part])
 
 
+def straight_first(traffic: Traffic, reading: bool, held: Floats) -> Flow:
+    """The same, so that as little as possible crosses the buffer's port: nothing goes in while something comes out.
+
+    What is written passes straight as far as that much is sent, in proportion; only what is sent beyond comes out of
+    the buffer, the oldest first. Reads are writes in reversed time.
+    """
+    pieces, last = traffic.pieces(), traffic.count - 1
+    chosen = np.flatnonzero(pieces.reading == reading)
+    place = last - pieces.interval[chosen] if reading else pieces.interval[chosen]
+    order = np.argsort(place, kind="stable")
+    owner, place, amount = pieces.owner[chosen][order], place[order], pieces.amount[chosen][order]
+    first = np.searchsorted(place, np.arange(traffic.count + 1))
+    left = held[::-1] if reading else held
+    rows: list[tuple[int, int, float]] = []
+    waiting: deque[tuple[int, float]] = deque()
+    for interval in range(traffic.count):
+        own = slice(first[interval], first[interval + 1])
+        written = float(amount[own].sum())
+        kept = float(left[interval + 1] - left[interval])
+        part = min(1.0, max(0.0, kept) / written) if written > 0.0 else 0.0
+        for k, moved in zip(owner[own].tolist(), amount[own].tolist(), strict=True):
+            rows.append((k, interval, moved * (1.0 - part)))
+            waiting.append((k, moved * part))
+        rows.extend((k, interval, out) for k, out in _taken(waiting, -kept))
+    rows.extend((k, traffic.count, out) for k, out in waiting)
+    application, interval_of, moved_of = np.array(rows).reshape(-1, 3).T
+    flow = _gathered(application.astype(np.int64), interval_of.astype(np.int64), moved_of)
+    there = flow.amount > 0.0
+    flow = Flow(flow.application[there], flow.interval[there], flow.amount[there])
+    return flow._replace(interval=last - flow.interval) if reading else flow
+
+
+def _taken(waiting: deque[tuple[int, float]], amount: float) -> Iterator[tuple[int, float]]:
+    """So much of what waits, the oldest first; who, and how much."""
+    while amount > 0.0 and waiting:
+        k, there = waiting.popleft()
+        if there > amount:
+            waiting.appendleft((k, there - amount))
+        yield k, min(there, amount)
+        amount -= there
+
+
 def _crossed(moved: Floats, held: Floats, reading: bool) -> Floats:
     """What has crossed to or from the file system at each event; it never falls, whatever rounding says."""
     crossed: Floats = moved + held if reading else moved - held
@@ -98,13 +143,18 @@ def _gathered(application: Ints, interval: Ints, amount: Floats) -> Flow:
     return Flow(key % most, key // most + low, np.bincount(place, amount, key.size).astype(np.float64))
 
 
+def in_order(traffic: Traffic, reading: bool, held: Floats) -> Flow:
+    """Who moves what, in the order that suits the buffer: the oldest bytes first, or as little through its port."""
+    return (oldest_first if math.isinf(traffic.limits.port) else straight_first)(traffic, reading, held)
+
+
 def of_program(program: LinearProgram, held: SolvedProgram) -> BufferSchedule:
     """What a linear program says: for everybody together, or for each application."""
     traffic = program.traffic
     dust = _DUST * held.size
     output, fetched = (np.where(amount > dust, amount, 0.0) for amount in (held.output, held.input))
     if program.aggregated:
-        writes, reads = oldest_first(traffic, False, output[0]), oldest_first(traffic, True, fetched[0])
+        writes, reads = in_order(traffic, False, output[0]), in_order(traffic, True, fetched[0])
     else:
         writes = _each(program.amount[:, WRITES], output, False)
         reads = _each(program.amount[:, READS], fetched, True)

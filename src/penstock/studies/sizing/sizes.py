@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -18,6 +18,8 @@ from penstock.studies.sizing.both_ways import LinearProgram
 from penstock.studies.sizing.fairest import most_even
 from penstock.studies.sizing.lead import Infeasible, infeasible, lead_of
 from penstock.studies.sizing.one_way import NEVER, drained, way_of
+from penstock.studies.sizing.port import too_narrow, too_narrow_to_fetch
+from penstock.studies.sizing.replay import keeps_port
 from penstock.studies.sizing.result import Proof, Sizing
 from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.static import MANY, smallest
@@ -57,19 +59,32 @@ def sized(traffic: Traffic, partition: str, *, even: bool = True, progress: Prog
         found = _impossible(traffic, partition, late)
     elif partition == "isolated":
         found = _isolated(traffic, progress)
-    elif partition == "dynamic":
-        found = _dynamic(traffic)
     else:
-        found = _static(traffic, even, progress)
+        found = _shared(traffic, partition, even, progress)
     return replace(found, seconds=time.perf_counter() - begun)
 
 
+def _shared(traffic: Traffic, partition: str, even: bool = False, progress: Progress | None = None) -> Sizing:
+    """The smallest buffer for all; its port plays no part unless the schedule found without it goes beyond."""
+    found = _dynamic(traffic) if partition == "dynamic" else _static(traffic, even, progress)
+    if math.isinf(traffic.limits.port) or keeps_port(found.schedule, traffic):
+        return found
+    late = too_narrow_to_fetch(traffic) if math.isfinite(traffic.lead) else None
+    if late is not None:
+        return _impossible(traffic, partition, late)
+    return _by_program(traffic, together=partition == "dynamic", even=even, through_port=True)
+
+
 def _late(traffic: Traffic, partition: str) -> Infeasible | None:
-    """Whose input cannot be there in time, together or alone; of several alone, the one that is held up most."""
+    """Who cannot have or move its bytes in time, together or alone; of several alone, the one that is held up most."""
     if partition != "isolated":
-        return infeasible(traffic)
-    alone = [infeasible(traffic.alone(index)) for index in range(len(traffic.names))]
-    return max((late for late in alone if late is not None), key=lambda late: late.stretch, default=None)
+        return infeasible(traffic) or too_narrow(traffic)
+    alone = [_late(traffic.alone(index), "dynamic") for index in range(len(traffic.names))]
+    return _worst(alone)
+
+
+def _worst(found: Iterable[Infeasible | None]) -> Infeasible | None:
+    return max((late for late in found if late is not None), key=lambda late: late.stretch, default=None)
 
 
 def _impossible(traffic: Traffic, partition: str, late: Infeasible) -> Sizing:
@@ -78,7 +93,7 @@ def _impossible(traffic: Traffic, partition: str, late: Infeasible) -> Sizing:
 
 
 def _no_schedule() -> BufferSchedule:
-    raise InvalidOption("no buffer is large enough with this lead, so there is no schedule; --lead forever has one")
+    raise InvalidOption("no buffer is large enough, so there is no schedule; `infeasible` says why")
 
 
 def _isolated(traffic: Traffic, progress: Progress | None) -> Sizing:
@@ -86,7 +101,10 @@ def _isolated(traffic: Traffic, progress: Progress | None) -> Sizing:
     for index, name in enumerate(traffic.names):
         if progress:
             progress(name)
-        alone.append(_dynamic(traffic.alone(index)))
+        alone.append(_shared(traffic.alone(index), "dynamic"))
+    late = _worst(found.infeasible for found in alone)
+    if late is not None:
+        return _impossible(traffic, "isolated", late)
     largest = max(alone, key=lambda found: found.size)
     methods = sorted({found.method for found in alone}, reverse=True)
     shares = dict(zip(traffic.names, (found.size for found in alone), strict=True))
@@ -108,8 +126,8 @@ def _dynamic(traffic: Traffic) -> Sizing:
         explain.of_sweep(traffic, least),
         lambda: schedule.schedule_of(
             traffic,
-            schedule.oldest_first(traffic, False, least.backlog),
-            schedule.oldest_first(traffic, True, least.prefetched)
+            schedule.in_order(traffic, False, least.backlog),
+            schedule.in_order(traffic, True, least.prefetched)
             if math.isinf(traffic.lead)
             else schedule.latest_first(traffic),
         ),
@@ -151,14 +169,14 @@ def _by_cuts(traffic: Traffic, reading: bool, progress: Progress | None) -> Sizi
     )
 
 
-def _by_program(traffic: Traffic, *, together: bool, even: bool) -> Sizing:
-    program = LinearProgram(traffic, together)
-    _need_solvers("scipy", *(["clarabel"] if even or program.is_large else []))
+def _by_program(traffic: Traffic, *, together: bool, even: bool, through_port: bool = False) -> Sizing:
+    program = LinearProgram(traffic, together, through_port)
+    _need_solvers("scipy", *(["clarabel"] if (even and not together) or program.is_large else []))
     held = program.solve()
     proof = explain.of_program(program, held)
     if held.size <= _smallest_that_counts(traffic):
         held = held._replace(size=0.0, shares=np.zeros_like(held.shares))
-    elif even:
+    elif even and not together:
         held = most_even(program, held)
     return _sizing(
         traffic,
