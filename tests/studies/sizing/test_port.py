@@ -206,3 +206,30 @@ def test_a_slower_file_system_may_have_no_size() -> None:
     assert any("no size" in line for line in curve_lines(curve, traffic_of(with_port(document(SLOW, TWICE), 2)).limits))
     with pytest.raises(InvalidOption, match="bandwidth is too small for a buffer of any size"):
         size_curve(Scenario.from_document(with_port(document(TOGETHER, TWICE), 2)), "dynamic")
+
+
+@pytest.mark.parametrize("seed", [0, 4, 5, 9, 14])
+@pytest.mark.parametrize("partition", ["static", "dynamic"])
+def test_the_planned_strategy_keeps_the_port_and_holds_nobody_up(seed: int, partition: str) -> None:
+    plain = bursts(seed)
+    for job in plain["applications"]:
+        job["release"] += 200.0  # a run starts at 0 with nothing fetched
+    plain = with_port(plain, 1.02 * (least_port(plain, partition) or 1.0))
+    found = sized(plain, partition)
+    scenario = Scenario.from_document(plain)
+    # Full to the last byte, rounding decides who is held up.
+    capacity = 1.0001 * found.size
+    run = buffer(scenario, capacity, partition=partition, lead=math.inf, strategy="planned")
+    assert run.max_stretch <= 1.01
+    assert run.peak <= capacity * (1 + 1e-9)
+    assert run.through_buffer < volume(plain)  # what is sent as it is written does not go through the buffer
+
+
+def test_what_is_sent_as_it_is_written_passes_straight() -> None:
+    # 5 a second are written, of which 3 are sent at once; with `fair` all 5 would go through a port of 2.
+    scenario = Scenario.from_document(with_port(document(SLOW, TWICE), 2))
+    planned, fair = (buffer(scenario, 14.0, partition="dynamic", strategy=name) for name in ("planned", "fair"))
+    assert planned.max_stretch == pytest.approx(1)
+    assert planned.through_buffer == pytest.approx(18)
+    assert fair.max_stretch > 2
+    assert fair.through_buffer == pytest.approx(45)

@@ -29,7 +29,7 @@ from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, kernel, part
 from penstock.policies.buffering.in_turn import keep_parts
 from penstock.policies.buffering.policy import Divide
-from penstock.policies.buffering.port import fit_port
+from penstock.policies.buffering.port import fit_port, fit_port_straight
 from penstock.policies.buffering.view import FLOWS, STRATEGY, Flows
 from penstock.policies.sharing.policy import Decide
 from penstock.policies.sharing.rules import next_tick
@@ -210,6 +210,8 @@ def run_tier(
     """
     m = state.doing.size
     now = state.clock[NOW]
+    # Who follows a plan sends on at once what the plan sends; without a port nobody can tell.
+    straight = plan.time.size > 0 and flows.port_limit < np.inf
     while budget > 0:
         if 0 < contents.time.size <= state.counts[RECORDS]:
             return ROOM_SPENT
@@ -237,14 +239,17 @@ def run_tier(
         state.counts[WRONG] = _wrong(present, part(rates, 0, rows))
         if state.counts[WRONG] != NOTHING:
             return REFUSED
-        fit_port(present, part(rates, 0, rows))
+        if straight:
+            fit_port_straight(present, part(rates, 0, rows))
+        else:
+            fit_port(present, part(rates, 0, rows))
         _take_all(script, state, present, rates, given, now)
         then = _next_event(script, plan, state, flows, now)
         if then == np.inf:
             return DONE if rows == 0 else STALLED
         then = max(now, min(then, _next_tick(state, now, tick, rows)))
         for k in range(m):
-            move(script, state, k, then - now)
+            move(script, state, k, then - now, straight)
         now = then
         state.clock[NOW] = now
         state.counts[EVENTS] += 1

@@ -382,15 +382,15 @@ def take_rates(script: Script, state: TierState, flows: Flows, rates: Floats, k:
         out = flows.beside_rate[state.in_row[k]] if port else script.read_cap[k]
         state.consuming[k] = out if ahead else min(state.fetching[k], script.read_cap[k])
     if port:
-        _keep_port(state, k)
+        _keep_port(script, state, k)
 
 
 @inlined
-def _keep_port(state: TierState, k: int) -> None:
+def _keep_port(script: Script, state: TierState, k: int) -> None:
     """Behind a slow port a flow may be faster than its application: nothing leaves, or enters, that has no room to."""
     if state.doing[k] == WRITING and state.produced[k] <= state.sent[k]:
         state.sending[k] = min(state.sending[k], state.producing[k])
-    if state.doing[k] == READING and state.beyond[k] == 1:
+    if state.doing[k] == READING and takes_no_input(script, state, k):
         state.fetching[k] = min(state.fetching[k], max(state.consuming[k], state.sending[k]))
 
 
@@ -463,8 +463,14 @@ def _plan_changes(
 
 
 @inlined
-def _through(script: Script, state: TierState, k: int) -> float:
-    """How fast bytes enter the buffer: not those that go straight from an application or to one."""
+def _through(script: Script, state: TierState, k: int, differences: bool) -> float:
+    """How fast bytes enter the buffer: not those that go straight from an application or to one.
+
+    `differences`: whatever is written and sent, or fetched and read, at once goes straight.
+    """
+    if differences:
+        written = max(0.0, state.producing[k] - state.sending[k])
+        return written + max(0.0, state.fetching[k] - state.consuming[k])  # type: ignore[no-any-return]
     straight = state.doing[k] == READING and state.fetched[k] <= state.consumed[k]
     fetched = state.fetching[k] - (state.consuming[k] if straight else 0.0)
     written = state.producing[k] if is_buffered(script, state, k) else 0.0
@@ -472,9 +478,9 @@ def _through(script: Script, state: TierState, k: int) -> float:
 
 
 @inlined
-def move(script: Script, state: TierState, k: int, seconds: float) -> None:
+def move(script: Script, state: TierState, k: int, seconds: float, differences: bool) -> None:
     """Let the bytes flow, and its part grow."""
-    state.clock[THROUGH] += _through(script, state, k) * seconds
+    state.clock[THROUGH] += _through(script, state, k, differences) * seconds
     state.produced[k] += state.producing[k] * seconds
     state.sent[k] += state.sending[k] * seconds
     state.fetched[k] += state.fetching[k] * seconds

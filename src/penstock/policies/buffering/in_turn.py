@@ -6,6 +6,7 @@ import numpy as np
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
+from penstock.policies.buffering.port import left_beside_straight, more_beside_straight
 from penstock.policies.buffering.view import Flows
 
 
@@ -45,6 +46,17 @@ def keep_parts(flows: Flows, rates: Floats) -> None:
 @inlined
 def serve_in_turn(flows: Flows, rates: Floats) -> None:
     """Give flows by rising `key` as much more as each can use; those with an infinite key get nothing more."""
+    _serve(flows, rates, np.inf)
+
+
+@inlined
+def serve_straight(flows: Flows, rates: Floats) -> None:
+    """The same within what is left of the port, if as much as possible passes straight."""
+    _serve(flows, rates, left_beside_straight(flows, rates))
+
+
+@inlined
+def _serve(flows: Flows, rates: Floats, port: float) -> None:
     into, out, both = left_of(flows, rates)
     for row in range(rates.size):
         flows.rows[row] = row
@@ -58,9 +70,10 @@ def serve_in_turn(flows: Flows, rates: Floats) -> None:
         if flows.key[row] == np.inf:
             return
         more = min(flows.cap[row] - rates[row], both, into if flows.reading[row] == 1 else out)
-        more = min(more, room_made(flows, rates, row) - rates[row])
+        more = min(more, room_made(flows, rates, row) - rates[row], more_beside_straight(flows, rates, row, port))
         if more > 0.0:
             rates[row] += more
+            port = port if port == np.inf else left_beside_straight(flows, rates)
             both -= more
             if flows.reading[row] == 1:
                 into -= more

@@ -5,6 +5,9 @@ than planned frees room and harms nobody, so output may run ahead of its plan. I
 rate then: would it wait for its plan, two flows could take turns at being ahead, a thousand times a second. Input that
 is fetched earlier takes room, so only what is late, or waited for, may. With less than the smallest buffer the schedule
 is a guide.
+
+What is written and sent at once passes straight, as in the schedule; nothing beyond it gets more of the buffer's port
+than the schedule leaves.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import numpy as np
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
-from penstock.policies.buffering.in_turn import left_of, room_made, serve_in_turn
+from penstock.policies.buffering.in_turn import left_of, room_made, serve_straight
 from penstock.policies.buffering.policy import strategy
 from penstock.policies.buffering.view import Flows
 
@@ -44,13 +47,13 @@ def planned(flows: Flows, rates: Floats) -> None:
     for row in range(rates.size):
         rates[row] = 0.0
         flows.key[row] = flows.now if flows.blocked[row] == 1 and flows.reading[row] == 0 else np.inf
-    serve_in_turn(flows, rates)
+    serve_straight(flows, rates)
     _as_planned(flows, rates, False)
     for row in range(rates.size):
         flows.key[row] = min(flows.stuck[row], _LAST) if flows.lag[row] > 0.0 else np.inf
-    serve_in_turn(flows, rates)
+    serve_straight(flows, rates)
     _as_planned(flows, rates, True)
     for row in range(rates.size):
         waits = flows.blocked[row] == 1 or flows.lag[row] > 0.0
         flows.key[row] = min(flows.stuck[row], _LAST) if waits or flows.reading[row] == 0 else np.inf
-    serve_in_turn(flows, rates)
+    serve_straight(flows, rates)

@@ -33,6 +33,8 @@ def too_narrow(traffic: Traffic) -> Infeasible | None:
     interval = int(np.argmax(needed > traffic.limits.port * (1.0 + _ROUNDING)))
     if needed[interval] <= traffic.limits.port * (1.0 + _ROUNDING):
         return None
+    if math.isfinite(traffic.lead):
+        return too_narrow_to_fetch(traffic)  # which may need more than that
     pieces = traffic.pieces()
     there = pieces.interval == interval
     moved = np.bincount(pieces.owner[there], pieces.amount[there])

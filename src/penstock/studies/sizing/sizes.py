@@ -79,12 +79,16 @@ def _late(traffic: Traffic, partition: str) -> Infeasible | None:
     """Who cannot have or move its bytes in time, together or alone; of several alone, the one that is held up most."""
     if partition != "isolated":
         return infeasible(traffic) or too_narrow(traffic)
-    alone = [_late(traffic.alone(index), "dynamic") for index in range(len(traffic.names))]
-    return _worst(alone)
+    return _worst(_late(traffic.alone(index), "dynamic") for index in range(len(traffic.names)))
 
 
-def _worst(found: Iterable[Infeasible | None]) -> Infeasible | None:
-    return max((late for late in found if late is not None), key=lambda late: late.stretch, default=None)
+def _worst(alone: Iterable[Infeasible | None]) -> Infeasible | None:
+    """Who is held up most, with a port that is enough for all."""
+    found = [late for late in alone if late is not None]
+    if not found:
+        return None
+    worst, ports = max(found, key=lambda late: late.stretch), [late.port for late in found if late.port is not None]
+    return worst if worst.port is None else worst._replace(port=max(ports))
 
 
 def _impossible(traffic: Traffic, partition: str, late: Infeasible) -> Sizing:
