@@ -85,8 +85,12 @@ class SolvedProgram(NamedTuple):
 class LinearProgram:
     """The smallest size for which everyone meets C_min; `together`: everyone may use all of it, or has fixed shares."""
 
-    def __init__(self, traffic: Traffic, together: bool, through_port: bool = False) -> None:
-        self.traffic, self.together, self.through_port = traffic, together, through_port
+    def __init__(
+        self, traffic: Traffic, together: bool, through_port: bool = False, everywhere: bool | None = None
+    ) -> None:
+        self.traffic, self.together = traffic, together
+        # Where something may be held: at every event, or only where the file system alone leaves something behind.
+        self.everywhere = traffic.joint_binds or (through_port if everywhere is None else everywhere)
         # Who may fetch only from its entry on counts for itself.
         self.aggregated = together and math.isinf(traffic.lead)
         self.owners = 1 if self.aggregated else len(traffic.names)
@@ -113,7 +117,7 @@ class LinearProgram:
         """Owners × directions × events: the column of what is held then; and how many there are."""
         traffic = self.traffic
         held = np.ones((2, traffic.events.size), dtype=bool)
-        if not (traffic.joint_binds or self.through_port):
+        if not self.everywhere:
             demand = traffic.demand(False), traffic.demand(True)
             least = swept(*demand, traffic.seconds, traffic.limits.write, traffic.limits.read)
             held = np.array([least.backlog > 0.0, least.prefetched > 0.0])

@@ -17,6 +17,10 @@ _EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1
 _CLOSE = 1e-10  # asked for; what is reached is about a hundred times as much
 
 
+class Unsolved(PenstockError):
+    """A linear program that has no solution, or whose solution was not found."""
+
+
 class Solved(NamedTuple):
     """The columns, and what one more of each row's limit would save."""
 
@@ -30,7 +34,7 @@ def simplex(cost: Floats, rows: Any, limit: Floats) -> Solved:
 
     found = linprog(cost, A_ub=rows, b_ub=limit, bounds=(0, None), method="highs", options=_EXACT)
     if found.status != 0:
-        raise PenstockError(f"the linear program of the buffer was not solved: {found.message}")
+        raise Unsolved(f"the linear program of the buffer was not solved: {found.message}")
     return Solved(found.x, np.maximum(0.0, -found.ineqlin.marginals))
 
 
@@ -53,5 +57,5 @@ def interior(cost: Floats, rows: Any, limit: Floats, squared: Floats | None = No
         settings,
     ).solve()
     if str(solution.status) not in ("Solved", "AlmostSolved"):
-        raise PenstockError(f"the linear program of the buffer was not solved: {solution.status}")
+        raise Unsolved(f"the linear program of the buffer was not solved: {solution.status}")
     return Solved(np.maximum(0.0, np.array(solution.x)), np.maximum(0.0, np.array(solution.z)[: limit.size]))
