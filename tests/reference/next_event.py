@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 TIE = 1e-9
-FLAT = 1e-12
+FLAT = 1e-9
 
 
 @dataclass(frozen=True)

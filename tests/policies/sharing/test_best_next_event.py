@@ -16,6 +16,7 @@ from penstock.policies.sharing.best_next_event import _best_completion, _binding
 from penstock.policies.sharing.view import View, empty_view, shut
 from reference import decide
 from reference.lp import best_min_yield
+from reference.next_event import best_next_event as next_event_of
 
 Moment = dict[str, Any]
 
@@ -179,3 +180,24 @@ def test_it_leaves_bandwidth_idle_where_that_is_best() -> None:
     rates = decided(view)
     assert rates.sum() < 0.9
     assert min_yield(view, rates, next_event(view, rates)) > min_yield(view, np.array([0.5, 0.5]), 0.2)
+
+
+# Interference leaves less than anybody's cap. If b completes next, c, who shares what b leaves, has a yield of 1/12
+# whenever that is, from 8 s on; the others have more.
+ANY_TIME = {
+    "a": {"bandwidth": 1.5, "remaining": 3.395, "release": 0.1, "progress": 0.9},
+    "b": {"bandwidth": 1.0, "remaining": 2.0, "release": 0.0, "progress": 0.9},
+    "c": {"bandwidth": 3.0, "remaining": 4.0, "release": 0.0, "progress": 0.75},
+    "d": {"bandwidth": 0.5, "remaining": 4.0, "release": 0.0, "progress": 0.99},
+}
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-14, -1e-14, 3e-13, -3e-13])
+def test_of_equally_good_times_the_earliest_is_taken_whatever_rounding_says(noise: float) -> None:
+    active = [{"name": name, "posted": 1.0, **flow} for name, flow in ANY_TIME.items()]
+    active[1] |= {"remaining": 2.0 * (1.0 + noise)}
+    moment = {"capacity": 0.25, "now": 1.0, "end": None, "active": active}
+    rates = decided(view_of(moment))
+    assert rates.tolist() == pytest.approx([0.0, 0.25, 0.0, 0.0], abs=1e-9)
+    slow = next_event_of(moment)
+    assert [slow.get(name, 0.0) for name in ANY_TIME] == pytest.approx(rates.tolist(), abs=1e-9)

@@ -73,7 +73,7 @@ def _height(curve: YieldCurve, u: float) -> float:
 def _rises(curve: YieldCurve) -> bool:
     # A constant counts as falling: among equally good events the earliest wins.
     gain, loss = curve.n1 * curve.d0, curve.n0 * curve.d1
-    return gain > loss + 1e-13 * abs(loss)
+    return gain > loss + _SAME_YIELD * abs(loss)
 
 
 @inlined
