@@ -431,10 +431,21 @@ class Core:
             if rate != member.rate:
                 self.grant(member, rate, small=len(member.row.members) == 1)
                 return
+        if member.row is None and not self.free_flags(member) and self._is_too_much(member):
+            return
         # At an unchanged rate it is charged already, in this state and in any that is recovered.
         state.rev += 1
         charges.grant(member, (state.epoch, state.rev), member.rate, bool(self.free_flags(member)))
         self._let_lapse(member)
+
+    def _is_too_much(self, member: Member) -> bool:
+        """Whether one that no policy sees was told less: where a capacity was lowered, it must not be told it again."""
+        assert member.op is not None
+        own = self.state.fallback(member, member.op.route)
+        if member.rate <= own or all(self.state.room(k) >= 0.0 for k, _ in member.op.route.shares):
+            return False
+        self.grant(member, own)
+        return True
 
     def _wake(self) -> None:
         state = self.state

@@ -15,7 +15,7 @@ import numpy as np
 from penstock.live.core import records
 from penstock.live.core.charges import SLACK
 from penstock.live.core.filling import water_filled
-from penstock.live.core.members import Member, RouteRow
+from penstock.live.core.members import Member, RouteRow, Stage
 from penstock.live.core.state import ControllerState
 
 _WORTH_MOVING = 0.1  # of a member's rate: how far its part may be from the best before it is told another
@@ -42,10 +42,11 @@ class Dispatch:
         changed |= dict.fromkeys(self._off_target())
         self.joined.clear()
         self.waiting.clear()
+        left = self._left_by_leases() if self.unpaced else []
         self.unpaced = False
         increases: list[Member] = []
         for row in changed:
-            increases += self._lower(row)
+            increases += self._lower(row, left)
         self.waiting.update(dict.fromkeys(sorted(increases, key=_turn)))
 
     def hand_out(self) -> None:
@@ -95,13 +96,35 @@ class Dispatch:
             off += [row for row in rows.rows if any(member.unpaced for member in row.members.values())]
         return off
 
-    def _lower(self, row: RouteRow) -> list[Member]:
+    def _lower(self, row: RouteRow, left: list[float]) -> list[Member]:
         """Tell the members of a row that are to have less; return those that are to have more."""
         parts = self._split(row)
         for member, part in parts.items():
-            if part < member.rate or member.unpaced:
+            if member.unpaced:
+                self._pace_again(member, part, left)
+            elif part < member.rate:
                 self.grant(member, part)
         return [member for member, part in parts.items() if part > member.rate]
+
+    def _left_by_leases(self) -> list[float]:
+        """On each resource, what those leave who are told a rate; the unpaced are not, whatever they count with."""
+        state = self.state
+        left = [state.room(k) for k in range(len(state.capacity))]
+        for member in state.members():
+            if member.free is not None and member.op is not None and member.stage is not Stage.LOST:
+                told = max((rate for rev, rate in member.revs.items() if rev > member.free), default=0.0)
+                for k, share in member.op.route.shares:
+                    left[k] += share * (member.charge - told)
+        return left
+
+    def _pace_again(self, member: Member, part: float, left: list[float]) -> None:
+        """Tell one a rate that goes unpaced: no more than others have left, and the rest when they have given way."""
+        assert member.op is not None
+        shares = member.op.route.shares
+        rate = min([part, *(max(0.0, left[k] / share) for k, share in shares)])
+        for k, share in shares:
+            left[k] -= share * rate
+        self.grant(member, rate)
 
     def _split(self, row: RouteRow) -> dict[Member, float]:
         """What the policy wants for an application, member by member."""
