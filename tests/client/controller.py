@@ -44,6 +44,7 @@ class Controller:
         self.lease, self.beat, self.epoch = 2 * PATIENCE, 2.0, 1
         self.flags = 0
         self.fallback = 123e6
+        self.paths: dict[str, str] = {}
         self.heard: list[Message] = []
         self.pids: list[int] = []
         self.connections: list[socket.socket] = []
@@ -113,7 +114,7 @@ class Controller:
         elif isinstance(word, wire.Auth):
             say(connection, Welcome(1, self.epoch, self.lease, self.beat, 0.002))
         elif isinstance(word, wire.Register):
-            say(connection, Registered(word.req, 1, word.member, {"": self.fallback}, 1.0))
+            say(connection, Registered(word.req, 1, word.member, {"": self.fallback}, 1.0, (), self.paths))
         elif isinstance(word, Post) or (isinstance(word, Resync) and word.op is not None):
             self._op = word.op.op if isinstance(word, Resync) else word.op
             self.grant(connection, word.hb)

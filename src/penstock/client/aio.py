@@ -76,6 +76,7 @@ class AsyncPhase:
 
     async def write(self, file: Any, data: Any) -> int:
         """Write all of `data`, to a stream, a file with coroutines, or a plain file in a thread."""
+        self._phase.touches(file)
         content = data if isinstance(data, str) else phases.flat(data)
         for at in range(0, len(content), step := self._phase.slice):
             piece = content[at : at + step]
@@ -87,6 +88,7 @@ class AsyncPhase:
 
     async def read(self, file: Any, amount: int = -1) -> Any:
         """Read so much, or all there is."""
+        self._phase.touches(file)
         pieces: list[Any] = []
         while amount != 0:
             size = self._phase.slice if amount < 0 else min(self._phase.slice, amount)

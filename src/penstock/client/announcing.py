@@ -82,7 +82,8 @@ class Announcing(Pacing):
         # A beat acknowledges the rate in force; at the fallback rate, none of the controller's is.
         epoch, rev = self.key if self._pacing in (MemberState.PACED, MemberState.FREE) else (0, 0)
         done, op = (self.op.done, self.op.op) if self.op else (0.0, 0)
-        self._send(Beat(self._next_hb(t), epoch, rev, done, op))
+        seen = self.op.seen if self.op and not self.op.targets else ()
+        self._send(Beat(self._next_hb(t), epoch, rev, done, op, seen))
 
     def _next_hb(self, t: float) -> int:
         """Number a message that the controller may echo as the anchor of a lease."""

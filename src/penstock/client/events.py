@@ -46,6 +46,12 @@ class Progress(msgspec.Struct, frozen=True):
     done: float
 
 
+class SeenOn(msgspec.Struct, frozen=True):
+    """The targets that bytes of the phase were seen on so far."""
+
+    targets: tuple[str, ...]
+
+
 class End(msgspec.Struct, frozen=True):
     """The phase is over, and the pacer is closed."""
 
@@ -68,7 +74,7 @@ class Timer(msgspec.Struct, frozen=True):
     """The time of the last WakeAt has come."""
 
 
-Event = LinkUp | LinkDown | Received | Begin | ExtendPhase | Progress | End | Switch | Leave | Timer
+Event = LinkUp | LinkDown | Received | Begin | ExtendPhase | Progress | SeenOn | End | Switch | Leave | Timer
 
 
 class Dial(msgspec.Struct, frozen=True):

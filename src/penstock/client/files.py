@@ -56,6 +56,7 @@ class Paced:
 
     def readinto(self, buffer: Any) -> int | None:
         """As the file's own, but for no more than a slice at a time."""
+        self.phase.touches(self._file)
         view = flat(buffer)[: self.phase.slice]
         self.phase.pay(len(view))
         got: int | None = self._file.readinto(view)
@@ -65,6 +66,7 @@ class Paced:
 
     def readline(self, size: int = -1) -> Any:
         """As the file's own; a line is paid for once its length is known."""
+        self.phase.touches(self._file)
         line = self._file.readline(size)
         self.phase.acquire(size_of(line))
         return line

@@ -36,6 +36,7 @@ from penstock.client.events import (
     Output,
     Progress,
     Received,
+    SeenOn,
     SendTo,
     SetRate,
     Switch,
@@ -45,6 +46,7 @@ from penstock.client.events import (
 from penstock.client.first_contact import common_bucket, leave_common
 from penstock.client.handshake import ByMunge, ByPeer, ByToken, ClientHandshake, Credential, NotLetIn
 from penstock.client.member import Member, MemberState
+from penstock.client.mounts import device_of, devices_of
 from penstock.client.shared_bucket import SharedBucket
 from penstock.client.transport import LinkLost, Transport
 from penstock.wire.messages import BadFrame, Error, FromController, Welcome, read_controller
@@ -111,6 +113,8 @@ class Link:
         self._phase_left: Left | None = None
         self._pacer: Pacer | None = None
         self._base = 0.0
+        self._devices: tuple[int, ...] = ()  # that files of the phase are on
+        self._mounted: tuple[dict[str, str], dict[int, str]] = {}, {}  # paths of targets, and their devices
         self._announced = math.inf  # by a phase that is extended here
         self._broken = False
         self._left = threading.Event()
@@ -143,6 +147,7 @@ class Link:
             self.release(pacer)
             asked.answered.set()
         else:
+            self._devices = ()
             self._share(pacer)
             pacer.set_rate(0.0, self._clock() + asked.limit, self.member.fallback)
             self._note(asked)
@@ -151,6 +156,12 @@ class Link:
     def extend(self, more: float) -> None:
         """More will be moved than announced."""
         self._note(ExtendPhase(more))
+
+    def touches(self, file: object) -> None:
+        """Bytes of the phase go to this file. Only where the site says which targets are where."""
+        if self.member.paths and (device := device_of(file)) not in self._devices:
+            self._devices = (*self._devices, device)
+            self._note(Timer())
 
     def release(self, pacer: Pacer) -> None:
         """What is paid for from now on is not part of a phase: it goes by the fallback."""
@@ -336,7 +347,16 @@ class Link:
             more = max(moved - self._announced, self._announced / 8)
             self._announced += more
             lost = self._do(self.member.step(self._clock(), ExtendPhase(more)))
+        if self._devices:
+            lost = self._do(self.member.step(self._clock(), SeenOn(self._targets()))) or lost
         return self._do(self.member.step(self._clock(), Progress(moved))) or lost
+
+    def _targets(self) -> tuple[str, ...]:
+        """Those that files of the phase are on."""
+        if self._mounted[0] != self.member.paths:
+            self._mounted = self.member.paths, devices_of(self.member.paths)
+        known = self._mounted[1]
+        return tuple(known[device] for device in self._devices if device in known)
 
     def _do(self, outputs: list[Output]) -> str:
         """Why the link was lost on the way, if it was."""

@@ -26,6 +26,7 @@ from penstock.client.events import (
     Output,
     Progress,
     Received,
+    SeenOn,
     Switch,
     Timer,
     WakeAt,
@@ -67,6 +68,8 @@ class Member(Announcing):
                 self._received(t, message)
             case Progress(done):
                 self._progress(done)
+            case SeenOn(targets):
+                self._seen_on(t, targets)
             case Begin(volume, direction, targets):
                 self._begin(t, volume, direction, targets)
             case End(done):
@@ -160,6 +163,14 @@ class Member(Announcing):
     def _progress(self, done: float) -> None:
         if self.op is not None:
             self.op.done = max(self.op.done, done)
+
+    def _seen_on(self, t: float, targets: tuple[str, ...]) -> None:
+        """Say where the bytes go, with a beat at once if that is news: until then others are told wrong rates."""
+        if self.op is None or self.op.targets or set(targets) <= set(self.op.seen):
+            return
+        self.op.seen = tuple(sorted({*self.op.seen, *targets}))
+        if self._link is LinkState.UP and self.op.answered:
+            self._say_beat(t)
 
     def _end(self, done: float) -> None:
         if self.op is None:
@@ -269,6 +280,7 @@ class Member(Announcing):
 
     def _registered(self, told: Registered) -> None:
         self.app, self.member = told.app, told.member
+        self.paths = told.paths
         self._fails = 0  # only who was taken, not who was let in and sent away
         self.fallbacks = {name: rate for name, rate in told.fallback.items() if 0.0 < rate <= wire.MOST_NUMBER}
         if self._pacing is MemberState.OPEN:

@@ -57,6 +57,7 @@ class OpenPhase(msgspec.Struct):
     done: float = 0.0
     known: bool = False  # to the controller, as far as we can tell
     answered: bool = False
+    seen: tuple[str, ...] = ()  # targets that its bytes were seen on
 
     def told(self, t: float) -> OpenOp:
         """As the controller hears of it when we come back."""

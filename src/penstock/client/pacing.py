@@ -25,6 +25,7 @@ class Pacing:
         self.key = (0, 0)  # epoch and rev of the last Rate applied
         self.epoch_seen = 0
         self.fallbacks: dict[str, float] = {}
+        self.paths: dict[str, str] = {}  # where targets are mounted
         self._chance = random.Random(settings.seed)
         self.member = settings.member if settings.member is not None else self._draw_member()
         self._link = LinkState.OFF if settings.off else LinkState.DOWN

@@ -107,6 +107,11 @@ class SharedOperation:
                 if self._link is not None:
                     self._link.extend(more)
 
+    def touches(self, file: object) -> None:
+        """Bytes go to or come from this file."""
+        if self._link is not None and not self.begin.targets:
+            self._link.touches(file)
+
     def finish(self) -> None:
         """Close the pacer, then tell the controller."""
         if self._ours:
@@ -273,8 +278,14 @@ class Phase:
         if operation is not None and operation.short > 0:
             operation.grow()
 
+    def touches(self, file: Any) -> None:
+        """Let the controller know where the bytes go, if this phase names no target."""
+        if (operation := self.operation()) is not None:
+            operation.touches(file)
+
     def write(self, file: Any, data: Any) -> int:
         """Write all of `data` to a file object or descriptor at the granted rate; bytes (or characters) written."""
+        self.touches(file)
         put: Callable[[Any], int | None] = functools.partial(os.write, file) if isinstance(file, int) else file.write
         content = data if isinstance(data, str) else flat(data)
         at = 0
@@ -294,6 +305,7 @@ class Phase:
 
     def read(self, file: Any, amount: int = -1) -> Any:
         """Read so much, or all there is, from a file object or descriptor at the granted rate."""
+        self.touches(file)
         get: Callable[[int], Any] = functools.partial(os.read, file) if isinstance(file, int) else file.read
         pieces: list[Any] = []
         left = math.inf if amount is None or amount < 0 else amount

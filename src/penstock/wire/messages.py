@@ -141,7 +141,8 @@ class Ack(Message, tag=7, frozen=True):
 class Beat(Message, tag=8, frozen=True):
     """A sign of life, with how far the open operation is; implies the Ack of `rev`.
 
-    `op` is the operation that is open, known to the controller or not; 0: none is; None: not said.
+    `op` is the operation that is open, known to the controller or not; 0: none is; None: not said. `seen` are the
+    targets that its bytes were seen on, if it named none.
     """
 
     hb: int
@@ -149,6 +150,7 @@ class Beat(Message, tag=8, frozen=True):
     rev: int
     done: float = 0.0
     op: int | None = None
+    seen: tuple[str, ...] = ()
 
 
 class Complete(Message, tag=9, frozen=True):
@@ -228,6 +230,7 @@ class Registered(Message, tag=66, frozen=True):
     fallback: dict[str, float]  # by target; "" for an operation that names none; on several targets the least counts
     floor: float
     targets: tuple[str, ...] = ()
+    paths: dict[str, str] = {}  # where targets are mounted, as far as the site says so
 
 
 class Rate(Message, tag=67, frozen=True):

@@ -570,17 +570,17 @@ def test_an_operation_puts_its_part_on_each_of_its_targets():
     talk = site()
     peer = talk.join("a", nodes=1)
     assert talk.said[peer.session][0].targets == ("fast", "slow")
-    assert peer.fallback == pytest.approx({"fast": 0.05 * 60, "slow": 0.05 * 20, "": 0.05 * 40})
+    assert peer.fallback == pytest.approx({"fast": 0.05 * 60, "slow": 0.05 * 20, "": 0.05 * 20})
     peer.post(targets=("fast", "slow"))
     assert peer.rate == 40.0  # 20 on each; more the slow one cannot write
-    assert talk.state.charges.used == [20.0, 20.0, 0.0, 40.0]
+    assert talk.state.charges.used == [20.0, 20.0, 0.0, 40.0, 0.0]
 
 
 def test_directions_have_their_own_resources():
     talk = site()
     peer = talk.join("a")
     peer.post(direction="read", targets=("slow",))
-    assert peer.rate == 40.0 and talk.state.charges.used == [0.0, 0.0, 40.0, 40.0]
+    assert peer.rate == 40.0 and talk.state.charges.used == [0.0, 0.0, 40.0, 40.0, 0.0]
 
 
 def three_of(x: float, y: float, jobs: dict[str, tuple[str, ...]]) -> dict[str, float]:
@@ -614,7 +614,7 @@ def test_what_is_left_over_passes_from_hand_to_hand():
     on_z = [c.a_post(targets=("y", "z")), other.a_post(targets=("z",))]
     talk.step(a.a_post(targets=("x", "y")), b.a_post(targets=("y",)), *on_z)
     talk.quiet()
-    assert talk.state.charges.used == pytest.approx([a.rate / 2, 60.0, 10.0])
+    assert talk.state.charges.used == pytest.approx([a.rate / 2, 60.0, 10.0, 0.0])
     assert c.rate == pytest.approx(10.0) and other.rate == pytest.approx(5.0)
     assert a.rate / 2 + b.rate + c.rate / 2 == pytest.approx(60.0)
 
@@ -648,7 +648,7 @@ def test_one_that_is_cut_off_may_use_any_target():
     peer = talk.join("a", nodes=2)
     peer.post(targets=("fast",))
     talk.sleep(10.0)
-    assert talk.state.charges.used == pytest.approx([0.1 * each for each in (60.0, 20.0, 40.0, 70.0)])
+    assert talk.state.charges.used == pytest.approx([0.1 * each for each in (60.0, 20.0, 40.0, 70.0, 20.0)])
 
 
 def test_strict_keeps_the_fallback_of_all_nodes_free():

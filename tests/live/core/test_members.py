@@ -494,7 +494,7 @@ def test_it_may_come_back_with_another_operation():
     second.cut()
     second.op += 1
     second.back(rate=1.0, op=wire.OpenOp(2, 500.0, 0.0, "write", ("x",), 0.0))
-    assert talk.state.charges.used == [60.0 + 3.0, 0.0]  # what it had is no charge on another target
+    assert talk.state.charges.used == [60.0 + 3.0, 0.0, 0.0]  # what it had is no charge on another target
     assert (first.rate, second.rate) == (30.0, 1.0)
     talk.quiet()
     assert (first.rate, second.rate) == (30.0, 30.0)

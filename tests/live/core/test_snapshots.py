@@ -75,7 +75,7 @@ def test_whoever_is_not_in_a_row_is_kept_too() -> None:
     )
     assert idle.op is None and orphan.op is not None and orphan.row is None
     assert free.free == (1, free.rev) and free.unpaced and list(free.revs) == list(state.apps[3].members[7].revs)
-    assert lost.charge == 1e8 and lost.lost_at == 20.0
+    assert lost.charge == 5e7 and lost.lost_at == 20.0
     assert found.charges.outside() == state.charges.outside()
 
 

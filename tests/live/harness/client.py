@@ -43,6 +43,7 @@ class Client:
         self.heard_at = -math.inf  # when something of it last came to the controller
         self.known_at = -math.inf  # since when the controller could know what it does
         self.entered_at = -math.inf  # when it last began to pace at its fallback rate
+        self.moved_at, self.moved_with = -math.inf, 0.0  # when its charge went to where it was seen, and its rate then
         self.unpaced_since = math.inf  # since when it has gone unpaced without a break
         self.born()
 
@@ -58,7 +59,9 @@ class Client:
         self.dialled = 0
         self.pacer = client_events.SetRate(0.0, math.inf, self.settings.fallbacks[""])
         self.route: tuple[str, tuple[str, ...]] | None = None  # of the open operation
-        self.shares: dict[str, float] = {}
+        self.shares: dict[str, float] = {}  # by what the controller goes by
+        self.told_for: dict[str, float] = {}  # by what it announced
+        self.really: dict[str, float] = {}  # by where its bytes go, which it may not have said
         self.announced = self.volume = self.moved = 0.0
         self.settled = self.world.now
         self.zero_since = math.inf
@@ -86,7 +89,7 @@ class Client:
         """
         settings, capacity = self.world.plan.settings, self.world.highest
         part = settings.phi * self.settings.nodes / settings.machine_nodes
-        return part * min((capacity[name] / share for name, share in self.shares.items()), default=math.inf)
+        return part * min((capacity[name] / share for name, share in self.told_for.items()), default=math.inf)
 
     def pace(self) -> tuple[float, str]:
         """Bytes/s that its pacer lets through now, and by what."""
@@ -172,12 +175,30 @@ class Client:
             return
         plan, chance = self.world.plan, self.chance
         self.route = chance.choice(plan.routes)
-        self.shares = shares(plan.settings.resources, *self.route)
+        resources = plan.settings.resources
+        self.shares = self.told_for = shares(resources, *self.route)
+        places = self.route[1] or self._places()
+        self.really = shares(resources, self.route[0], places)
+        if places and not self.route[1]:
+            seen = client_events.SeenOn(places)
+            self.world.agenda.after(self.moods.uniform(0.0, 6.0), self._living(lambda: self.step(seen)))
         self.announced = plan.volume * chance.choice((0.1, 0.5, 1.0, 2.0)) * chance.uniform(0.5, 1.5)
         self.volume = self.announced * chance.choice((1.0, 1.0, 1.0, 0.7, 1.3))
         self.moved = 0.0
         self.pleases = self.moods.choice((math.inf, 2.0, 10.0)) if plan.lazy else math.inf
         self.step(client_events.Begin(self.announced, *self.route))
+
+    def _places(self) -> tuple[str, ...]:
+        """Where bytes of the job go that it names no target for; the same in all its life."""
+        known = sorted({each.target for each in self.world.plan.settings.resources if each.target} - {"unknown"})
+        chance = random.Random(f"{self.world.plan.seed} places {self.settings.job}")
+        return tuple(chance.sample(known, chance.randint(1, len(known)))) if known else ()
+
+    def charged_on(self, known: Mapping[str, float]) -> None:
+        """The controller charges the open operation there; what it uses then was granted elsewhere."""
+        if self.route is not None and not self.route[1] and self.shares != known:
+            self.shares = dict(known)
+            self.moved_at, self.moved_with = self.world.now, self.true_rate
 
     def _io_is_over(self) -> None:
         self.step(client_events.End(self.volume))

@@ -22,6 +22,7 @@ Where it lets more pass than these words say, and why:
   nothing is decided; a fallback is the part of the highest there ever was.
 - Where a capacity was lowered so far that those who are, or were until just now, at their fallback use more than
   there is, they do: nobody granted it to them. Nobody else may use anything then.
+- One that named no target brings what it was granted to where it is seen; the others there have two leases to give way.
 - One that registers anew goes by the fallback that it was told before until it has heard the answer.
 - One that was evicted is forgotten when its lease is over, and is then one that the controller does not know of.
 - After a restart that may have lost records, until the leases of before are over, nobody's rate is compared with its
@@ -195,8 +196,10 @@ class Judge:
         stuck: Counter[str] = Counter()
         allowed: Counter[str] = Counter()
         kept: Counter[str] = Counter()
+        really: Counter[str] = Counter()
         capacities = self._capacities()
         for client in self.world.clients:
+            self._locate(client)
             rate, by = client.pace()
             self._client(client, rate, by)
             if by == UNPACED:
@@ -204,11 +207,14 @@ class Judge:
             elif rate > 0.0:
                 extra = self._on_top(client, rate)
                 _add(used, client, rate)
+                really.update({name: share * rate for name, share in client.really.items()})
                 _add(leased, client, rate if by == LEASE else 0.0)
                 _add(stuck, client, self._unbidden(client, rate) - extra)
                 _add(allowed, client, extra)
         self._last_look = self.world.now
-        self._in_use(used, {name: max(most, stuck[name]) for name, most in capacities.items()}, allowed)
+        most = {name: max(most, stuck[name]) for name, most in capacities.items()}
+        self._in_use(used, most, allowed)
+        self._on_targets(really, most, allowed)
         self.words.others(leased, +kept, capacities, allowed)
 
     def _in_use(self, used: Counter[str], capacities: dict[str, float], allowed: Counter[str]) -> None:
@@ -219,6 +225,22 @@ class Judge:
             self.worst_allowed = max(self.worst_allowed, used[name] / most)
             if used[name] > most:
                 self.fail(f"{used[name]:g} bytes/s in use of {name!r}; {capacity:g} + {allowed[name]:g} allowed")
+
+    def _on_targets(self, really: Counter[str], capacities: dict[str, float], allowed: Counter[str]) -> None:
+        """On a target, those come on top at most who have not said where their bytes go: all that `unknown` has."""
+        unknown = capacities.get("unknown", 0.0) + allowed["unknown"]
+        for name in really:
+            most = capacities[name] * (1 + TINY) + allowed[name] + unknown
+            self.seen["located"] += really[name] > 0.0 and unknown > 0.0
+            self.expect(really[name] <= most, f"{really[name]:g} bytes/s really go to {name!r}; {most:g} are allowed")
+
+    def _locate(self, client: Client) -> None:
+        """Where the controller charges what a client does, if it knows of it: that is where it must fit."""
+        op = client.member.op
+        for member in self._members(client):
+            if op is not None and member.op is not None and member.op.number == op.op and member.charge > 0.0:
+                resources = self._state.routes.resources
+                client.charged_on({resources[k].name: share for k, share in member.op.route.shares})
 
     def over(self) -> None:
         """The run has ended."""
@@ -258,6 +280,11 @@ class Judge:
 
     def _on_top(self, client: Client, rate: float) -> float:
         """What of a client's rate may come on top of the capacities for now."""
+        if client.moved_at >= self.world.now - self.long:
+            return max(min(rate, client.moved_with), self._on_top_by_fallback(client, rate))
+        return self._on_top_by_fallback(client, rate)
+
+    def _on_top_by_fallback(self, client: Client, rate: float) -> float:
         most = min(rate, client.fallback)
         if not self._uncounted(client):
             return self._untold(client, most)

@@ -169,6 +169,8 @@ def _draw_clients(chance: random.Random, settings: ControllerSettings) -> tuple[
 def shares(resources: Sequence[Resource], direction: str, targets: tuple[str, ...]) -> dict[str, float]:
     """How much of an operation's rate falls on each resource, worked out anew and plainly."""
     used = [each for each in resources if each.direction in (None, direction)]
+    if not targets and any(each.name == "unknown" for each in resources):
+        targets = ("unknown",)
     used = [each for each in used if each.target is None or not targets or each.target in targets]
     parts = len({each.target for each in used if each.target is not None})
     return {each.name: 1.0 if each.target is None else 1.0 / parts for each in used}

@@ -10,7 +10,10 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from penstock.live.core import ControllerSettings, Resource
+import msgspec
+
+from penstock.live.core import ControllerSettings, ControllerState, Resource
+from penstock.live.core.snapshots import _OF_APP
 from penstock.live.journal import recover
 from penstock.live.journal.replay import replay
 
@@ -28,7 +31,14 @@ def test_it_recovers_to_the_state_that_its_own_version_had(tmp_path: Path) -> No
         "gamma": 0,
         "delta": 1,
     }
-    assert hashlib.sha256(found.state.snapshot()).hexdigest()[:16] == "c4ec4a0e900b724a"
+    assert _hash_of(found.state) == "c4ec4a0e900b724a"
+
+
+def _hash_of(state: ControllerState) -> str:
+    """Of what the state had then: fields of applications that came later are left out."""
+    document = msgspec.msgpack.decode(state.snapshot())
+    document["apps"] = [column for name, column in zip(_OF_APP, document["apps"], strict=True) if name != "seen_on"]
+    return hashlib.sha256(msgspec.msgpack.encode(document)).hexdigest()[:16]
 
 
 def test_its_decisions_are_taken_again_alike(tmp_path: Path) -> None:

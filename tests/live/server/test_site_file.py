@@ -32,7 +32,7 @@ def test_another_place_and_an_open_door(server: Make, tmp_path: Path) -> None:
     ]
     controller = server(capacity=None, resources=resources, first_contact="open", site_file=str(tmp_path / "site"))
     controller.start()
-    assert read_site(str(tmp_path / "site")) == Site(1, "open", {"": 2e6, "a": 5e6, "b": 1e6})
+    assert read_site(str(tmp_path / "site")) == Site(1, "open", {"": 1e6, "a": 5e6, "b": 1e6})
     assert any("first contact is open" in warning for warning in controller.ask("server")["warnings"])
 
 

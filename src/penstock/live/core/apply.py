@@ -382,6 +382,21 @@ def _expired(state: ControllerState, record: records.Expired) -> None:
     state.charges.put(member)
 
 
+def _located(state: ControllerState, record: records.Located) -> None:
+    """Its charge goes where its bytes go, whether there is room or not: nobody else is raised there until there is."""
+    member = _member(state, record)
+    app, op, seen = member.app, member.op, member.row is not None
+    assert op is not None
+    _leave_row(state, member)
+    op.route = state.routes.find(op.route.key[0], record.targets)
+    app.seen_on[op.route.key[0]] = op.route.key[1]
+    if member.free is not None:
+        charging.unpaced(member, member.free, state.limit(member))
+    if seen:
+        _enter(state, member)
+    state.charges.put(member)
+
+
 def _adrift(state: ControllerState, record: records.Adrift) -> None:
     member = _member(state, record)
     assert member.op is not None
@@ -512,4 +527,5 @@ CHANGES: dict[type[wire.Message], Callable[[ControllerState, Any], None]] = {
     records.Adrift: _adrift,
     records.Measured: _measured,
     records.Overran: _overran,
+    records.Located: _located,
 }

@@ -120,6 +120,12 @@ def grant(member: Member, rev: Rev, rate: float, free: bool) -> None:
     member.charge = max(member.revs.values())
 
 
+def unpaced(member: Member, rev: Rev, most: float) -> None:
+    """Charge one that was told to go unpaced by `rev` with what it can use now."""
+    member.revs[rev] = max(most, member.revs.get(rev, 0.0))
+    member.charge = max(member.revs.values())
+
+
 def ack(member: Member, rev: Rev, rate: float) -> None:
     """Release all before the revision that is in use now."""
     member.revs = {each: told for each, told in member.revs.items() if each >= rev}

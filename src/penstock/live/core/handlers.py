@@ -14,6 +14,7 @@ from penstock.live.core import admin, charges, checks, hooks, records
 from penstock.live.core.checks import Refused
 from penstock.live.core.measuring import measure
 from penstock.live.core.members import App, Member, Op, Stage
+from penstock.live.core.resources import Route
 from penstock.live.core.sessions import Session, may_speak_for, owner
 from penstock.live.core.state import GRACE
 from penstock.wire import messages as wire
@@ -161,7 +162,8 @@ def _welcome(core: Core, session: Session, req: int, member: Member) -> None:
     state = core.state
     fallback = state.told(member.fallback)
     floor = fallback[""] if core.settings.floor is None else core.settings.floor
-    core.send(session.number, wire.Registered(req, *member.key, fallback, floor, state.routes.targets))
+    paths = {each.target: each.path for each in core.settings.resources if each.target and each.path}
+    core.send(session.number, wire.Registered(req, *member.key, fallback, floor, state.routes.targets, paths))
 
 
 def _goodbye(core: Core, session: Session, message: wire.Goodbye) -> None:
@@ -227,13 +229,18 @@ def _returning(core: Core, session: Session, message: wire.Resync) -> Member | N
     return member
 
 
+def _route(core: Core, app: App, direction: str, targets: tuple[str, ...]) -> Route:
+    """What an operation uses: the targets that it names, else those that bytes of its job were last seen on."""
+    return core.state.routes.find(direction, targets or app.seen_on.get(direction, ()))
+
+
 def _go_on(core: Core, member: Member, op: wire.OpenOp, rate: float, leased: bool) -> None:
     """A member is back with an operation: until it acks a new rate, it may be using any that it ever had.
 
     Without a lease it is at its fallback, or unpaced; what it can use unpaced is nothing that it was ever granted.
     """
     state = core.state
-    route = state.routes.find(op.direction, op.targets)
+    route = _route(core, member.app, op.direction, op.targets)
     if member.op is not None and member.op.number != op.op:
         # With another operation under way it uses nothing for the one that we know of.
         _end(core, member, member.op.number, member.op.reported, "over when it came back")
@@ -286,7 +293,7 @@ def _post(core: Core, session: Session, message: wire.Post) -> None:
         _let_go(core, member)
         why = "the controller takes no new operations" if state.draining else "your job is about to end"
         raise Refused("draining", f"{why}; go on at your fallback")
-    route = state.routes.find(message.direction, message.targets)
+    route = _route(core, member.app, message.direction, message.targets)
     held = min(state.fallback(member, route), wire.MOST_NUMBER) if member.stage is Stage.LOST else 0.0
     core.record(
         records.Posted(
@@ -408,6 +415,7 @@ def _beat(core: Core, session: Session, message: wire.Beat) -> None:
         if message.op is not None and message.op > member.last_op:
             _let_go(core, member)  # its announcement was refused, or lost
         return
+    _locate(core, member, member.op, message.seen)
     done = max(member.op.reported, min(done, member.op.volume))
     if member.stage is Stage.LOST or _deaf(core, member, message):
         _set_adrift(core, member, member.op, done)
@@ -417,6 +425,18 @@ def _beat(core: Core, session: Session, message: wire.Beat) -> None:
         core.record(records.Progressed(*member.key, done))
     _measured(core, member, done)
     core.renew(member)
+
+
+def _locate(core: Core, member: Member, op: Op, seen: tuple[str, ...]) -> None:
+    """Charge an operation that named no target where its bytes were seen."""
+    checks.way(op.route.key[0], seen, core.state.routes.targets)
+    direction, before = op.route.key
+    if seen and core.state.routes.find(direction, seen).key[1] != before:
+        core.record(records.Located(*member.key, seen))
+        core.dispatch.joined[member] = None
+        core.dirty = True
+        if flags := core.free_flags(member):
+            core.grant(member, core.state.limit(member), flags)
 
 
 def _measured(core: Core, member: Member, done: float) -> None:

@@ -146,6 +146,7 @@ class App:
     empty_since: float = inf
     evicted: bool = False
     account: str = ""  # by the word of the batch system or a token
+    seen_on: dict[str, tuple[str, ...]] = field(default_factory=dict)  # targets, by direction, if it names none
 
     @property
     def active(self) -> bool:

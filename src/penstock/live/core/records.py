@@ -237,6 +237,14 @@ class Measured(StateChange, tag=21, frozen=True):
     usable: float | None
 
 
+class Located(StateChange, tag=23, frozen=True):
+    """Bytes of an operation that named no target were seen on these: it is charged there from now on."""
+
+    app: int
+    member: int
+    targets: tuple[str, ...]
+
+
 class Overran(StateChange, tag=22, frozen=True):
     """A policy took longer than it may: fair-share decides from now on, until an operator chooses a policy."""
 
@@ -267,6 +275,7 @@ AnyRecord = (
     | Adrift
     | Measured
     | Overran
+    | Located
 )
 
 

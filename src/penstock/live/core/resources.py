@@ -1,7 +1,8 @@
 """Which resources an operation uses, and how much of its rate falls on each.
 
 An operation on n targets puts 1/n of its rate on each of them, and all of it on a limit that is joint to all targets.
-One that names no target uses all that carry its direction.
+One that names no target uses the only one there is or, where there are several, none of them: it is charged on the
+resource `unknown`, until its bytes were seen on some.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.live.core.settings import Resource
+from penstock.live.core.settings import UNKNOWN, Resource
 
 Key = tuple[str, tuple[str, ...]]  # direction, targets
 _MOST_KNOWN = 1000  # there are as many routes as sets of targets, and clients choose
@@ -33,7 +34,9 @@ class Routes:
     def __init__(self, resources: tuple[Resource, ...]) -> None:
         self.resources = resources
         self.place = {resource.name: k for k, resource in enumerate(resources)}
-        self.targets = tuple(dict.fromkeys(each.target for each in resources if each.target is not None))
+        targets = dict.fromkeys(each.target for each in resources if each.target is not None)
+        self.targets = tuple(target for target in targets if target != UNKNOWN)
+        self.unseen = (UNKNOWN,) if UNKNOWN in self.place else self.targets  # what an operation uses that names none
         self._known: dict[Key, Route] = {}
 
     def find(self, direction: str, targets: Sequence[str]) -> Route:
@@ -50,7 +53,7 @@ class Routes:
             (k, resource)
             for k, resource in enumerate(self.resources)
             if resource.direction in (None, direction)
-            and (resource.target is None or not targets or resource.target in targets)
+            and (resource.target is None or resource.target in (targets or self.unseen))
         ]
         count = len({resource.target for _, resource in used if resource.target is not None})
         return tuple((k, 1.0 if resource.target is None else 1.0 / count) for k, resource in used)

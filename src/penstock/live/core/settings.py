@@ -13,6 +13,7 @@ from penstock.wire.messages import PING
 
 DIRECTIONS = ("read", "write")
 RESERVES = ("bounded", "strict")
+UNKNOWN = "unknown"  # the target of operations that name none, where there are several
 _ROUNDING = 1e-9  # of times on clocks that have run for years
 
 
@@ -24,11 +25,15 @@ class Resource:
     capacity: float  # B_k, bytes/s
     target: str | None = None
     direction: str | None = None
+    path: str | None = None  # where the target is mounted: so clients see which one their files are on
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
     """Of a controller. Times are seconds.
+
+    Where there are several targets, there is a resource `unknown`, too: operations that name no target are charged on
+    it until their bytes were seen somewhere. It has what the smallest target has, unless it is given.
 
     `phi` is the part of each capacity that all nodes of the machine together may use when nobody tells them a rate;
     with `reserve` strict it is kept free at all times, else it may come on top for as long as a lease takes to run out.
@@ -57,6 +62,7 @@ class ControllerSettings:
     def __post_init__(self) -> None:
         for problem in _problems(self):
             raise InvalidOption(problem)
+        object.__setattr__(self, "resources", _with_unknown(self.resources))
 
     @property
     def waiting(self) -> float:
@@ -70,6 +76,15 @@ class ControllerSettings:
         One ping may be missing: a job that computes may keep the thread that pings from running for a while.
         """
         return 2.0 * self.ping
+
+
+def _with_unknown(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
+    """With one more, on which operations are charged that name no target, if there is a choice of targets."""
+    targets = {each.target for each in resources if each.target is not None}
+    if UNKNOWN in targets or len(targets) < 2:
+        return resources
+    least = min(each.capacity for each in resources if each.target is not None)
+    return (*resources, Resource(UNKNOWN, least, target=UNKNOWN))
 
 
 def _problems(settings: ControllerSettings) -> Iterator[str]:
@@ -115,6 +130,8 @@ def _number_problems(settings: ControllerSettings) -> Iterator[str]:
 def _resource_problems(resource: Resource) -> Iterator[str]:
     if not resource.name or not resource.name.isprintable():
         yield f"a resource is named {resource.name!r}; a name is printable text, not empty"
+    if (resource.name == UNKNOWN) != (resource.target == UNKNOWN):
+        yield f"resource {resource.name!r} is of target {resource.target!r}; the one named 'unknown' is of 'unknown'"
     if not 0.0 < resource.capacity < math.inf:
         yield f"the capacity of {resource.name!r} is {resource.capacity:g}; a bandwidth > 0 is accepted"
     if resource.direction not in (None, *DIRECTIONS):

@@ -160,6 +160,7 @@ def _pack_members(apps: Sequence[App]) -> tuple[list[int], Columns, list[bool], 
 def _unpack_apps(state: ControllerState, columns: Columns) -> None:
     for values in zip(*columns, strict=True):
         app = App(**dict(zip(_OF_APP, values, strict=False)))
+        app.seen_on = {direction: tuple(targets) for direction, targets in app.seen_on.items()}
         state.add(app)
 
 

@@ -137,8 +137,15 @@ class ControllerState:
         return most if cap is None else min(cap, most)
 
     def fallback(self, member: Member, route: Route) -> float:
-        """What a member uses for an operation when nobody tells it a rate."""
-        return self._least(member.fallback, route)
+        """What a member uses for an operation when nobody tells it a rate.
+
+        One that named no target goes by what it was told for that, wherever its bytes were seen since.
+        """
+        direction, targets = route.key
+        named = self._least(member.fallback, route)
+        if not targets or member.app.seen_on.get(direction) != targets:
+            return named
+        return max(named, self._least(member.fallback, self.routes.find(direction, ())))
 
     def parts(self, nodes: float) -> dict[str, float]:
         """What so many nodes may use of each resource when nobody tells them a rate."""
@@ -155,8 +162,11 @@ class ControllerState:
         return self._least(parts, self.routes.find(direction, targets))
 
     def _least(self, parts: dict[str, float], route: Route) -> float:
-        resources = ((self.routes.resources[k].name, share) for k, share in route.shares)
-        known = (parts[name] / share for name, share in resources if name in parts)
+        resources = [(self.routes.resources[k].name, share) for k, share in route.shares]
+        known = [parts[name] / share for name, share in resources if name in parts]
+        if resources and not known:
+            # It was told when none of them was there: no more than all that there was.
+            return sum(parts.values())
         return min(known, default=wire.MOST_NUMBER)
 
     def _set_clock(self, t: float) -> None:

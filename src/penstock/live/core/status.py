@@ -91,6 +91,7 @@ def _app(state: ControllerState, app: App, settled: tuple[Floats, Floats]) -> di
         "nodes": app.nodes,
         "members": len(members),
         "direction": "+".join(sorted({op.route.key[0] for op in ops})),
+        "targets": sorted({target for op in ops for target in op.route.key[1] or state.routes.unseen}),
         "lease": _shortest_lease(state, members),
         "stages": sorted({str(member.stage) for member in members}),
         "active": app.active,

@@ -27,6 +27,7 @@ from penstock.errors import InvalidScenario
 from penstock.files import reading
 from penstock.live.core import ControllerSettings, Resource
 from penstock.live.core import shares as tree
+from penstock.live.core.settings import UNKNOWN
 from penstock.live.journal import Retention
 from penstock.live.server.errors import InvalidConfig
 from penstock.live.server.log import LEVELS
@@ -105,12 +106,13 @@ AuthKind = Annotated[str, BeforeValidator(partial(_one_of, known=AUTH_KINDS))]
 
 
 class ResourceConfig(Record):
-    """A limit: of one target, of one direction, or of all together."""
+    """A limit: of one target, of one direction, or of all together; `path` is where the target is mounted."""
 
     name: Name
     capacity: BytesPerSecond
     target: Name | None = None
     direction: Direction | None = None
+    path: File | None = None
 
 
 class SocketConfig(Record):
@@ -256,6 +258,9 @@ class ServerConfig(Record):
         for place, name in enumerate(names):
             if name in names[:place]:
                 yield ("resources", place, "name"), name, f"is {name!r}, which is there twice; names are unique"
+        for place, each in enumerate(self.resources):
+            if each.path is not None and each.target in (None, UNKNOWN):
+                yield ("resources", place, "path"), each.path, "is of no target; only a target has a path"
         if not 0 < 2 * self.beat <= self.lease:
             yield (
                 ("beat",),
@@ -273,8 +278,8 @@ class ServerConfig(Record):
 
     def settings(self) -> ControllerSettings:
         """What the core is told of it."""
-        given = [(each.name, each.capacity, each.target, each.direction) for each in self.resources]
-        resources = tuple(Resource(*each) for each in given or [("all", self.capacity or 0.0, None, None)])
+        given = [(each.name, each.capacity, each.target, each.direction, each.path) for each in self.resources]
+        resources = tuple(Resource(*each) for each in given or [("all", self.capacity or 0.0, None, None, None)])
         nodes: dict[str, Any] = {} if self.machine_nodes is None else {"machine_nodes": self.machine_nodes}
         names = (
             "sharing",
