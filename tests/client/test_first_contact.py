@@ -15,7 +15,7 @@ from client.controller import Controller, until
 from penstock.client import config, first_contact, io_phase, process
 from penstock.client.bucket import Bucket, depth_of
 from penstock.client.config import Address, from_environment
-from penstock.client.first_contact import LAST_RESORT, common_bucket, leave_common
+from penstock.client.first_contact import LAST_RESORT, InCommon, common_bucket, leave_common
 from penstock.client.shared_bucket import SharedBucket
 from penstock.wire.messages import Error, frame
 from penstock.wire.site import Site, beside, read_site, site_bytes
@@ -128,7 +128,126 @@ def test_once_the_controller_has_named_a_rate_that_one_counts(
     assert not list(tmp_path.glob("penstock-first*"))
 
 
+# What the environment says cannot be taken.
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PENSTOCK_ADDRESS", "nonsense"),
+        ("PENSTOCK_NODES", "many"),
+        ("PENSTOCK_CAP", "0"),
+        ("PENSTOCK_FALLBACK", "fast"),
+        ("PENSTOCK_TIMEOUT", "-1"),
+    ],
+)
+def test_a_variable_that_cannot_be_taken_leaves_the_rate_of_the_node(
+    tmp_path: Path,
+    socket_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    value: str,
+) -> None:
+    monkeypatch.setattr(first_contact, "FOLDER", tmp_path)
+    file = put(tmp_path / "site.json")
+    monkeypatch.setenv("PENSTOCK_SITE", str(file))
+    monkeypatch.setenv(name, value)
+    with io_phase(1e5) as phase:
+        phase.acquire(1000)
+        assert phase.rate == RATE and not phase.granted
+    said = only_warning(caplog)
+    assert said.startswith(f"penstock: {name} is {value!r}; ")
+    assert said.endswith(f"; going on at the fallback rate, 3 MB/s (the rate of one node in {file})")
+    process.reset()
+    assert not list(tmp_path.glob("penstock-first*"))
+
+
+def test_where_nobody_paces_a_slip_paces_nobody(
+    socket_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PENSTOCK_CAP", "0")
+    monkeypatch.setenv("PENSTOCK", "off")
+    with io_phase(1e12) as phase:
+        assert phase.acquire(1e12) == 0.0 and phase.rate is None
+    monkeypatch.delenv("PENSTOCK")
+    monkeypatch.delenv("PENSTOCK_ADDRESS")
+    process.reset()
+    with io_phase(1e12) as phase:
+        assert phase.acquire(1e12) == 0.0
+    assert not caplog.records
+
+
+def test_a_process_without_a_link(
+    site: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def no_link(config: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(first_contact, "FOLDER", site.parent)
+    monkeypatch.setattr(process, "Link", no_link)
+    with io_phase(1e5) as phase:
+        phase.acquire(1000)
+        assert phase.rate == RATE
+    assert "cannot reach the controller (Too many open files); going on at the fallback" in only_warning(caplog)
+
+
+def test_a_bucket_that_is_not_there(
+    site: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(first_contact, "FOLDER", tmp_path)
+    monkeypatch.delenv("PENSTOCK_ADDRESS")
+    monkeypatch.setenv("PENSTOCK_SITE", str(site))
+    monkeypatch.setenv("PENSTOCK_BUCKET", str(tmp_path / "gone"))
+    with io_phase(1e5) as phase:
+        assert phase.rate == RATE
+    assert "which cannot be used; going on at the fallback rate, 3 MB/s" in caplog.text
+
+
 # Writers of one node share one rate.
+
+
+def test_commands_of_one_node_share_one_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each `penstock run` has a bucket of its own; until it has met the controller, all pay from one more."""
+    monkeypatch.setattr(first_contact, "FOLDER", tmp_path)
+    clock = Seconds()
+    monkeypatch.setattr(first_contact, "SharedBucket", Timed(clock))
+    buckets = [SharedBucket.make(tmp_path / f"run {number}", clock) for number in range(4)]
+    for bucket in buckets:
+        bucket.set_rate(RATE, fallback=RATE)
+        bucket.set_strange(True)
+        bucket.common = InCommon()
+    moved = drained(buckets, clock, 2.0)
+    assert 0.9 * 2.0 * RATE <= moved <= 2.0 * RATE + 5 * depth_of(RATE)
+    for bucket in buckets:
+        bucket.set_strange(False)
+    assert drained(buckets, clock, 2.0) >= 0.9 * 8.0 * RATE  # each has met the controller, and goes by its own
+    assert not list(tmp_path.glob("penstock-first*"))
+
+
+class Timed:
+    """Makes and opens buckets that go by this clock."""
+
+    def __init__(self, clock: Seconds) -> None:
+        self.clock = clock
+
+    def __call__(self, path: Path) -> SharedBucket:
+        return SharedBucket(path, self.clock)
+
+    def make(self, path: Path) -> SharedBucket:
+        return SharedBucket.make(path, self.clock)
+
+
+def drained(buckets: list[SharedBucket], clock: Seconds, seconds: float) -> float:
+    """What processes move that take as much as they may, 64 KiB at a time."""
+    before = sum(bucket.admitted for bucket in buckets)
+    claims = [bucket.enter(65_536.0, lambda: None) for bucket in buckets]
+    for _ in range(int(seconds / 0.02)):
+        clock.now += 0.02
+        for number, bucket in enumerate(buckets):
+            while not bucket.serve(claims[number]):
+                claims[number] = bucket.enter(65_536.0, lambda: None)
+    return sum(bucket.admitted for bucket in buckets) - before
 
 
 class Seconds:
@@ -210,6 +329,14 @@ def test_the_last_to_leave_takes_it_away(tmp_path: Path, monkeypatch: pytest.Mon
     assert two.path.exists()
     leave_common(two)
     assert not list(tmp_path.iterdir())
+
+
+def test_one_that_was_left_behind_goes_by_the_rate_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_contact, "FOLDER", tmp_path)
+    SharedBucket.make(tmp_path / f"penstock-first.{os.geteuid()}.0").set_rate(5.0)
+    found = common_bucket(7.0)
+    assert found is not None and found.rate == 7.0
+    leave_common(found)
 
 
 def test_nobody_can_take_the_name_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

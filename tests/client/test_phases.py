@@ -11,9 +11,10 @@ import pytest
 
 from client.controller import PATIENCE, Controller, until
 from client.costs import cost, yardstick
-from penstock.client import begin, io_phase, paced, process
+from penstock.client import begin, first_contact, io_phase, paced, process
 from penstock.client import bucket as bucket_module
 from penstock.client.bucket import Bucket, boottime, depth_of
+from penstock.client.first_contact import LAST_RESORT
 from penstock.client.link import PendingAnnouncement
 from penstock.client.phases import UNKNOWN, Phase
 from penstock.client.shared_bucket import SharedBucket
@@ -283,14 +284,20 @@ def test_a_bucket_of_the_node_that_cannot_be_used(
         ("PENSTOCK_FALLBACK", "0"),
     ],
 )
-def test_a_bad_environment_is_said_once_and_nothing_is_paced(
-    controller: Controller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str, value: str
+def test_a_bad_environment_is_said_once_and_goes_at_the_rate_of_the_node(
+    tmp_path: Path,
+    controller: Controller,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    value: str,
 ) -> None:
+    monkeypatch.setattr(first_contact, "FOLDER", tmp_path)
     monkeypatch.setenv(name, value)
     for _ in range(2):
         with io_phase(10) as phase:
             phase.acquire(10)
-            assert phase.rate is None
+            assert phase.rate == LAST_RESORT
     assert len([line for line in caplog.records if name in line.getMessage()]) == 1
 
 

@@ -71,8 +71,8 @@ def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
     token = env.get("PENSTOCK_TOKEN") or None
     job = env.get("PENSTOCK_JOB") or (job_of_token(token) if token else "") or env.get("SLURM_JOB_ID") or _session()
     job = as_name(job)
-    sockets = (address.path,) if address is not None and address.path else (str(SYSTEM_SOCKET),)
-    first = first_contact(_amount(env, "PENSTOCK_FALLBACK"), env, sockets)
+    near = (address.path,) if address is not None and address.path else (str(SYSTEM_SOCKET),)
+    first = first_contact(_amount(env, "PENSTOCK_FALLBACK"), env, near)
     settings = MemberSettings(
         job=job,
         nodes=_nodes(env),
@@ -92,6 +92,29 @@ def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
         None if env.get("PENSTOCK", "").lower() == "off" else env.get("PENSTOCK_BUCKET") or None,
         OFF_FILE,
     )
+
+
+def is_off() -> bool:
+    """Whether this process is not to be paced whatever else is said, or there is nobody at this site who could."""
+    try:
+        nobody = _address(os.environ) is None and not os.environ.get("PENSTOCK_BUCKET")
+    except InvalidOption:
+        nobody = False
+    return nobody or os.environ.get("PENSTOCK", "").lower() == "off" or OFF_FILE.exists()
+
+
+def own_rate(env: Mapping[str, str]) -> float | None:
+    """PENSTOCK_FALLBACK, unless it is what cannot be taken."""
+    try:
+        return _amount(env, "PENSTOCK_FALLBACK")
+    except InvalidOption:
+        return None
+
+
+def sockets(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Beside which the site's file may be: that of the address if it has one, else the usual ones."""
+    given = env.get("PENSTOCK_ADDRESS", "").removeprefix("unix:")
+    return (given,) if given.startswith("/") else (str(SYSTEM_SOCKET),)
 
 
 def as_name(job: str) -> str:

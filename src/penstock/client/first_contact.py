@@ -8,17 +8,19 @@ from PENSTOCK_FALLBACK, from the file of the site (PENSTOCK_SITE, or beside the 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from penstock.client.shared_bucket import FOLDER, SharedBucket
+from penstock.client.shared_bucket import FOLDER, Claim, SharedBucket
 from penstock.errors import PenstockError
 from penstock.wire.site import beside, read_site
 
 LAST_RESORT = 10e6  # bytes/s: slow enough for any site, and no job stands still
 SITE_FILE = "/etc/penstock/site.json"
+_NAME = "penstock-first"
 _ATTEMPTS = 20  # to open the bucket, which may be taken away at that moment
 
 
@@ -50,11 +52,13 @@ def common_bucket(rate: float) -> SharedBucket | None:
     """
     for attempt in range(_ATTEMPTS):
         # Nobody can keep a user from having one by making a file of that name first.
-        path = FOLDER / f"penstock-first.{os.geteuid()}.{attempt // 2}"
+        path = FOLDER / f"{_NAME}.{os.geteuid()}.{attempt // 2}"
         with suppress(OSError, PenstockError):
             bucket = SharedBucket(path) if os.path.lexists(path) else _made(path, rate)
             bucket.enter_phase(0)
             if bucket.is_at(path):
+                if not bucket.others_in_phase(0):  # left behind by one that was killed
+                    bucket.set_rate(rate, fallback=rate)
                 return bucket
     return None
 
@@ -64,6 +68,46 @@ def leave_common(bucket: SharedBucket) -> None:
     bucket.leave_phase(0)
     if not bucket.others_in_phase(0) and bucket.is_at(bucket.path):
         bucket.remove()
+
+
+class InCommon:
+    """For processes that pay from a bucket of `penstock run` or of ranks: their part in that of the node."""
+
+    def __init__(self) -> None:
+        self._bucket: SharedBucket | None = None
+        self._lock = threading.Lock()
+
+    def serve(self, claim: Claim, rate: float) -> float:
+        """Seconds to wait before asking again, 0 when all is paid; without a place for a bucket there is none."""
+        with self._lock:
+            bucket = self._bucket = self._bucket or common_bucket(rate)
+        if bucket is None:
+            return 0.0
+        if claim.inner is None:
+            claim.inner = bucket.enter(claim.amount, lambda: None)
+        return bucket.serve(claim.inner)
+
+    def leave(self) -> None:
+        """The controller was met, or the process ends."""
+        with self._lock:
+            bucket, self._bucket = self._bucket, None
+        if bucket is not None:
+            leave_common(bucket)
+
+
+def shared(path: str | Path) -> SharedBucket:
+    """The bucket of a node or of a command, with what all of the node have in common until the controller was met."""
+    bucket = SharedBucket(path)
+    bucket.common = InCommon()
+    return bucket
+
+
+def leave_segment(bucket: SharedBucket) -> None:
+    """At the end of a process that paid from a bucket which it did not make, or from that of the node itself."""
+    if bucket.common is not None:
+        bucket.common.leave()
+    elif bucket.path.name.startswith(_NAME):
+        leave_common(bucket)
 
 
 def _made(path: Path, rate: float) -> SharedBucket:

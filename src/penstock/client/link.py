@@ -177,6 +177,8 @@ class Link:
                 self._common = common_bucket(rate)
             if isinstance(pacer, Bucket):
                 pacer.common = self._common if rate is not None else None
+            elif isinstance(pacer, SharedBucket):
+                pacer.set_strange(rate is not None)
             if rate is None and self._common is not None:
                 leave_common(self._common)
                 self._common = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from penstock.client.config import for_many, from_environment
+from penstock.client.first_contact import InCommon, leave_segment, shared
 from penstock.client.link import Link, log
 from penstock.client.shared_bucket import SharedBucket, new_path
 from penstock.errors import PenstockError
@@ -73,6 +74,8 @@ class Node:
         """The process ends."""
         if self.link is not None:
             self.link.leave()
+        if self.bucket is not None:
+            leave_segment(self.bucket)
 
     def forget(self) -> None:
         """The process is a child of the one that made the link."""
@@ -85,10 +88,11 @@ def _lead() -> tuple[Link | None, SharedBucket | None]:
     try:
         config = from_environment()
         if config.bucket is not None:  # of `penstock run`, which has announced already
-            return None, SharedBucket(config.bucket)
+            return None, shared(config.bucket)
         if config.address is None:
             return None, None
         bucket = SharedBucket.make(new_path(config.settings.job))
+        bucket.common = InCommon()
         return Link(for_many(config)), bucket
     except (OSError, PenstockError) as error:
         log.warning("the ranks of this node have no bucket in common: %s", error)
@@ -97,7 +101,7 @@ def _lead() -> tuple[Link | None, SharedBucket | None]:
 
 def _follow(path: str) -> SharedBucket | None:
     try:
-        return SharedBucket(path)
+        return shared(path)
     except (OSError, PenstockError) as error:
         log.warning("the bucket of this node cannot be used: %s", error)
         return None

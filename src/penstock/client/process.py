@@ -6,11 +6,16 @@ import atexit
 import os
 import threading
 
-from penstock.client.config import ClientConfig, from_environment
+from penstock.client.bucket import Bucket
+from penstock.client.config import ClientConfig, from_environment, is_off, own_rate, sockets
+from penstock.client.first_contact import common_bucket, first_contact, leave_segment, shared
 from penstock.client.link import Link, log
 from penstock.client.node_bucket import Node, Ranks
+from penstock.client.pacing import shown_rate
 from penstock.client.shared_bucket import SharedBucket
 from penstock.errors import PenstockError
+
+Segment = SharedBucket | Bucket
 
 
 class Process:
@@ -21,12 +26,12 @@ class Process:
         self.lock = threading.RLock()
         self._config: ClientConfig | None = None
         self._link: Link | None = None
-        self._segment: SharedBucket | None = None
+        self._segment: Segment | None = None
         self._looked = False
         self._nodes: list[Node] = []
 
-    def look(self) -> tuple[Link | None, SharedBucket | None]:
-        """The link to the controller, or the bucket of the node, or neither: unpaced."""
+    def look(self) -> tuple[Link | None, Segment | None]:
+        """The link to the controller, or a bucket that is filled without one, or neither: unpaced."""
         with self.lock:
             if not self._looked:
                 self._looked = True
@@ -37,19 +42,26 @@ class Process:
         try:
             config = from_environment()
         except PenstockError as error:
-            log.warning("not paced: %s", error)
+            self._segment = _without_controller(str(error))
             return
-        if config.bucket is not None:
-            try:
-                self._segment = SharedBucket(config.bucket)
-                return
-            except (OSError, PenstockError) as error:
-                log.warning("the bucket of this node cannot be used: %s", error)
-        if config.address is not None:
+        why = self._open(config.bucket) if config.bucket is not None else ""
+        if self._segment is None and config.address is not None:
             try:
                 self._link = Link(config)
+                why = ""
             except OSError as error:
-                log.warning("not paced: %s", error)
+                why = f"this process cannot reach the controller ({error.strerror or error})"
+        if why:
+            self._segment = _without_controller(why)
+
+    def _open(self, bucket: str) -> str:
+        """Pay from the bucket of a command; why that cannot be."""
+        try:
+            self._segment = shared(bucket)
+        except (OSError, PenstockError) as error:
+            log.warning("the bucket of this node cannot be used: %s", error)
+            return f"PENSTOCK_BUCKET is {bucket!r}, which cannot be used"
+        return ""
 
     def node(self, ranks: Ranks) -> Node:
         """What these ranks share. All of them come here together."""
@@ -64,12 +76,27 @@ class Process:
         for each in (self._link, *self._nodes):
             if each is not None:
                 each.leave()
+        if isinstance(self._segment, SharedBucket):
+            leave_segment(self._segment)
 
     def forget(self) -> None:
         """The process is a child of the one that made the link."""
         for each in (self._link, *self._nodes):
             if each is not None:
                 each.forget()
+
+
+def _without_controller(why: str) -> Segment | None:
+    """What a process pays from that cannot even look for its controller, with a word in its log; None: unpaced."""
+    if is_off():
+        return None
+    first = first_contact(own_rate(os.environ), os.environ, sockets(os.environ))
+    rate = first.rates.get("")
+    if rate is None:
+        log.warning("%s; going on unpaced, %s", why, first.words)
+        return None
+    log.warning("%s; going on at the fallback rate, %s (%s)", why, shown_rate(rate), first.words)
+    return common_bucket(rate) or Bucket(rate, fallback=rate)
 
 
 _here = Process()

@@ -5,6 +5,9 @@ Who pays adds to what is *promised* and goes on when as much has been *served*, 
 came, a change of the rate reprices all of them, and one that dies waiting holds nobody up: its share passes by unused.
 The kernel takes the lock from a process that dies. When the maker dies, the rate runs out as it would anywhere.
 
+As long as no controller has named a rate, the head of the segment says so, and whoever pays here pays from what all of
+the node have in common, too.
+
 Who is in a phase shows it by another lock, on a byte of that phase behind the numbers: so the maker can see whether
 anybody is, and neither a count that a killed process leaves behind nor a meeting of all is needed.
 """
@@ -22,17 +25,20 @@ from collections.abc import Callable
 from fcntl import F_OFD_GETLK, F_OFD_SETLK, F_RDLCK, F_UNLCK, F_WRLCK, LOCK_EX, LOCK_UN, fcntl, flock
 from math import isnan
 from pathlib import Path
+from typing import Protocol
 
 from penstock.client.bucket import Clock, Gate, boottime, depth_of, slice_of
 from penstock.errors import PenstockError
 
 FOLDER = Path("/dev/shm")
 MAGIC = b"penstok1"
+STRANGE = b"penstokS"  # the same, of a member that has not met the controller
 LOOK_AGAIN = 0.1  # seconds: nobody can be woken in another process, so all look for new rates themselves
 _HEAD = len(MAGIC)
 _NUMBERS = struct.Struct("<8d")  # rate, expiry, fallback, depth, promised, served, moved, at; a rate of NaN: unpaced
 _unpack, _pack = _NUMBERS.unpack_from, _NUMBERS.pack_into
 SIZE = _HEAD + _NUMBERS.size
+_NEVER = math.inf
 _BYTE_LOCK = struct.Struct("hhqqi4x")  # struct flock: kind, whence, start, length, pid
 
 
@@ -57,6 +63,16 @@ def _sweep(mine: str) -> None:
 Numbers = tuple[float, float, float, float, float, float, float, float]
 
 
+class Common(Protocol):
+    """What all processes of a node have in common that have not met the controller."""
+
+    def serve(self, claim: Claim, rate: float) -> float:
+        """Seconds to wait before asking again, 0 when all is paid."""
+
+    def leave(self) -> None:
+        """Pay from it no more."""
+
+
 class SharedBucket:
     """The interface of a Bucket, on a segment; `admitted` and `waited` are this process's own."""
 
@@ -64,6 +80,7 @@ class SharedBucket:
         self.path = Path(path)
         self.admitted = self.waited = 0.0
         self.gate: Callable[[], Gate] = Gate
+        self.common: Common | None = None  # is paid from, too, where the head says so
         self._clock = clock
         self._lock = threading.Lock()
         self._closed = False
@@ -71,7 +88,7 @@ class SharedBucket:
         try:
             _check(self.path, os.fstat(self._fd))
             self._memory = mmap.mmap(self._fd, SIZE)
-            if self._memory[:_HEAD] != MAGIC:
+            if self._memory[:_HEAD] not in (MAGIC, STRANGE):
                 raise BadSegment(f"{self.path} is no bucket of this version of penstock")
         except BaseException:
             os.close(self._fd)
@@ -140,6 +157,10 @@ class SharedBucket:
             depth = 0.0 if rate is None else depth_of(rate)
             self._write(_number(rate), expiry, _number(fallback), depth, promised, served, moved, now)
 
+    def set_strange(self, strange: bool) -> None:
+        """Whether the member of this segment has not met the controller."""
+        self._memory[:_HEAD] = STRANGE if strange else MAGIC
+
     def close(self) -> None:
         """Pace this process no more; the others go on as before."""
         self._closed = True
@@ -186,9 +207,23 @@ class SharedBucket:
 
     def serve(self, claim: Claim) -> float:
         """Seconds to wait before asking again, 0 when all is paid."""
-        if self._closed:
+        pause = 0.0 if self._closed or claim.paid else self._serve(claim)
+        pause = pause or self._serve_in_common(claim)
+        if not pause:
             self.admitted += claim.amount
+        return pause
+
+    def _serve_in_common(self, claim: Claim) -> float:
+        """The same for what the node has in common, as long as nobody granted a rate and there is one."""
+        if self.common is None or self._closed:
             return 0.0
+        rate, expiry = self._read()[:2]
+        if self._memory[:_HEAD] == STRANGE and expiry == math.inf and not isnan(rate):
+            return self.common.serve(claim, rate)
+        self.common.leave()
+        return 0.0
+
+    def _serve(self, claim: Claim) -> float:
         with self._lock, _Held(self._fd):
             now = self._clock()
             rate, expiry, fallback, depth, promised, served, moved, _ = self._settle(now)
@@ -197,13 +232,12 @@ class SharedBucket:
                 claim.mark = promised
             if isnan(rate):
                 served = promised
-            paid = served >= claim.mark
-            if paid:
+            claim.paid = served >= claim.mark
+            if claim.paid:
                 moved += claim.amount
             self._write(rate, expiry, fallback, depth, promised, served, moved, now)
         self._seen = _maybe(rate)
-        if paid:
-            self.admitted += claim.amount
+        if claim.paid:
             return 0.0
         soon = (claim.mark - served) / rate if rate > 0.0 else math.inf
         return max(1e-6, min(soon, LOOK_AGAIN, expiry - now))
@@ -228,6 +262,8 @@ class SharedBucket:
                 if served > most:  # noqa: PLR1730 - a call of min would be dear here
                     served = most
                 if not (served >= promised and at <= now < expiry and rate == self._seen):
+                    return False
+                if expiry == _NEVER and memory[:_HEAD] != MAGIC:
                     return False
                 _pack(memory, _HEAD, rate, expiry, fallback, depth, promised, served, moved + amount, now)
                 return True
@@ -266,11 +302,13 @@ class SharedBucket:
 class Claim:
     """Somebody who waits until as much is served as was promised when it came."""
 
-    __slots__ = ("amount", "mark", "since")
+    __slots__ = ("amount", "inner", "mark", "paid", "since")
 
     def __init__(self, amount: float, since: float = 0.0) -> None:
         self.amount, self.since = amount, since
         self.mark: float | None = None
+        self.paid = False
+        self.inner: Claim | None = None  # on what the node has in common
 
 
 class _Held:

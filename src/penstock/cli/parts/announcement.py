@@ -27,7 +27,7 @@ def surroundings(job: str | None) -> ClientConfig | None:
     try:
         return from_environment(os.environ if job is None else {**os.environ, "PENSTOCK_JOB": job})
     except PenstockError as error:
-        print(f"penstock: not paced: {error}", file=sys.stderr)
+        print(f"penstock: the command starts without a turn: {error}", file=sys.stderr)
         return None
 
 
