@@ -7,17 +7,19 @@ import time
 
 from benchmarks.rows import Row
 from penstock.client.bucket import Bucket
-from penstock.live.loadtest import Load, load_test
+from penstock.live.loadtest import Load, arrive, load_test
 
 RATES = (10e6, 100e6, 1e9)  # bytes/s
 ACCURACY = 1.0  # per cent
 FREE_CALLS = 200_000
+NODES, MOST_NODES = 2_000, 10_000  # connections over TLS
 LOADS = {"full": Load(10_000, 1_000, 20.0), "quick": Load(300, 50, 2.0, 200.0)}
 
 
 def live_rows(quick: bool) -> list[Row]:
     """The client's side, then the controller's."""
-    return [*_accuracy(1.0 if quick else 10.0), _chunk(), *_load(LOADS["quick" if quick else "full"])]
+    load = LOADS["quick" if quick else "full"]
+    return [*_accuracy(1.0 if quick else 10.0), _chunk(), *_load(load), *_arrivals(100 if quick else 1)]
 
 
 def _accuracy(seconds: float) -> list[Row]:
@@ -71,4 +73,19 @@ def _load(load: Load) -> list[Row]:
         Row("processor time per word against an echo server", found.echo_ratio),
         Row(f"memory of the controller, {load.clients:,} clients", found.rss_mb, " MB"),
         Row(f"killed with {load.clients:,} leases until it grants again", found.restart_seconds, " s", 2.0),
+    ]
+
+
+def _arrivals(fewer: int) -> list[Row]:
+    """Nodes that come over TLS. What TLS costs is all that another process in front of the controller could take."""
+    some, many = NODES // fewer, MOST_NODES // fewer
+    nodes, members = arrive(some, "tcp"), arrive(some, "tcp", one_job=True)
+    most, plain = arrive(many, "tcp"), arrive(many, "tcp-plain")
+    part = 100.0 * (1.0 - plain.cpu_ms / most.cpu_ms)
+    alone = f"without TLS {plain.cpu_ms:.2g} ms, so {part:.0f} % is what an acceptor of its own could take at most"
+    return [
+        Row(f"register {some:,} nodes over TLS", nodes.seconds, " s", 5.0),
+        Row(f"register {some:,} members of one job over TLS", members.seconds, " s", 10.0),
+        Row(f"register {many:,} nodes over TLS", most.seconds, " s"),
+        Row(f"processor time of the controller for each of {many:,} over TLS", most.cpu_ms, " ms", note=alone),
     ]

@@ -17,7 +17,7 @@ from cli.controlled import Controller, until
 from cli.user import command, environment
 from penstock.cli.commands.loadtest import loadtest
 from penstock.errors import PenstockError
-from penstock.live.loadtest import LoadTestFailed
+from penstock.live.loadtest import LoadTestFailed, arrive
 from penstock.live.loadtest.clients import Crowd
 from penstock.live.loadtest.load_test import part
 from penstock.live.loadtest.processes import controller, way_in
@@ -202,3 +202,18 @@ def test_a_refusal_ends_the_test(tmp_path: Path) -> None:
         crowd.close()
 
     asyncio.run(test())
+
+
+def test_members_of_one_job_arrive() -> None:
+    """More than any job may have that does not prove its nodes; each has a number of its own."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed, so there is no certificate to test with")
+    found = arrive(100, "tcp", one_job=True)
+    assert 0.0 < found.cpu_ms < 1e3 * found.seconds
+
+
+@pytest.mark.timing
+def test_two_thousand_members_of_one_job_arrive_in_ten_seconds() -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed, so there is no certificate to test with")
+    assert arrive(2000, "tcp", one_job=True).seconds <= 10.0

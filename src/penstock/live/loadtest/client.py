@@ -41,7 +41,7 @@ NONCE = bytes(16)
 
 
 class Client:
-    """One job with one member and one connection."""
+    """One member of a job, most often its only one, with one connection."""
 
     __slots__ = (
         "_crowd",
@@ -55,14 +55,15 @@ class Client:
         "epoch",
         "hb",
         "job",
+        "number",
         "op",
         "posted",
         "rate",
         "rev",
     )
 
-    def __init__(self, crowd: Crowd, job: str, token: Token | None = None) -> None:
-        self._crowd, self.job, self._token = crowd, job, token
+    def __init__(self, crowd: Crowd, job: str, token: Token | None = None, number: int = 1) -> None:
+        self._crowd, self.job, self._token, self.number = crowd, job, token, number
         self._link: ClientConnection | None = None
         self._said_hello = self._welcome = False  # before that nothing but the handshake may be said
         self.app = self.op = self.epoch = self.rev = self.hb = 0
@@ -162,12 +163,12 @@ class Client:
     def _introduce(self) -> None:
         self._welcome = True
         if not self.app:
-            self._send(Register(1, self.job, 1))
+            self._send(Register(1, self.job, self.number))
             return
         self.hb += 1
         op = OpenOp(self.op, VOLUME, 0.0, "write", (), 0.0) if self.busy else None
         rate = max(0.0, self.rate)
-        self._send(Resync(1, self.app, 1, self.epoch, self.rev, rate, 0.0, self.hb, op, self.job))
+        self._send(Resync(1, self.app, self.number, self.epoch, self.rev, rate, 0.0, self.hb, op, self.job))
         self._crowd.spoke(self)
 
     def _told(self, told: Rate) -> None:

@@ -22,13 +22,15 @@ _LOOK = 0.005  # seconds between looks at who is to beat
 
 
 class Crowd:
-    """All clients of a load test."""
+    """All clients of a load test: each is a job by itself, or all are members of one, on as many nodes."""
 
-    def __init__(self, way: Transport, count: int, name: str) -> None:
+    def __init__(self, way: Transport, count: int, name: str, one_job: bool = False) -> None:
         self.way = way
         self.loop = asyncio.get_running_loop()
-        jobs = [f"{name}-{number}" for number in range(count)]
-        self.clients = [Client(self, job, _token(way.key, job) if way.key else None) for job in jobs]
+        jobs = [name] * count if one_job else [f"{name}-{number}" for number in range(count)]
+        tokens = {job: _token(way.key, job, count if one_job else 1) if way.key else None for job in set(jobs)}
+        numbers = range(1, count + 1) if one_job else [1] * count
+        self.clients = [Client(self, job, tokens[job], number) for job, number in zip(jobs, numbers, strict=True)]
         self.lease, self.every = 8.0, 2.0  # as the controller says when it lets one in
         self.frames = 0  # sent
         self.waits: list[float] = []  # from Post to the first rate above 0
@@ -159,8 +161,8 @@ class Crowd:
             await asyncio.sleep(_LOOK)
 
 
-def _token(key: bytes, job: str) -> Token:
-    return make_token(key, Claims(job, os.getuid(), 1, time.time() + VALID, KID))
+def _token(key: bytes, job: str, nodes: int) -> Token:
+    return make_token(key, Claims(job, os.getuid(), nodes, time.time() + VALID, KID))
 
 
 def _answered(clients: Sequence[Client]) -> bool:

@@ -84,7 +84,7 @@ class _Work:
 def load_test(load: Load, place: Place | None = None, say: Callable[[str], None] = lambda text: None) -> Figures:
     """Measure a controller of our own, or the one at `place`, whose jobs then share with the clients of the test."""
     _check(load, place)
-    _allow_files(load)
+    allow_files(load)
     with tempfile.TemporaryDirectory(prefix="penstock-") as name:
         folder = Path(name)
         if place is not None:
@@ -119,7 +119,7 @@ def _check(load: Load, place: Place | None) -> None:
         )
 
 
-def _allow_files(load: Load) -> None:
+def allow_files(load: Load) -> None:
     """As many open files as the test needs, if the system allows them; the controller has to have them, too."""
     need = load.clients + load.active + OWN_FILES
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
