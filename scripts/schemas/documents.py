@@ -27,6 +27,7 @@ Cell = str | int | float | bool | list[float] | list[str] | None
 RESOURCE: Hint = {"capacity": float, "charged": float, "granted": float, "target": str | None, "direction": str | None}
 JOB: Hint = {
     "labels": Mapping[str, str],
+    "targets": list[str],
     "lease": float | None,
     "posted": float | None,
     "omega": float | None,

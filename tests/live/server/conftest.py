@@ -162,6 +162,15 @@ class Server:
     def events(self, name: str) -> list[dict[str, Any]]:
         return [line for line in self.log() if line["event"] == name]
 
+    def reload(self, **changes: Any) -> None:
+        """Change the configuration, and have it read again."""
+        told = len(self.events("reload"))
+        self.config |= changes
+        (self.folder / "config.yaml").write_text(yaml.safe_dump(self.config))
+        assert self.process is not None
+        self.process.send_signal(signal.SIGHUP)
+        until(lambda: len(self.events("reload")) > told)
+
     def kill(self, number: int = signal.SIGKILL) -> int:
         assert self.process is not None
         if self.process.poll() is None:

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
 from machine import open_to_all
 from penstock.live.journal import replay
@@ -165,11 +164,11 @@ def test_a_configuration_is_read_anew_without_a_restart(server: Make, tmp_path: 
         return getattr(answer, "text", "welcome")
 
     assert (enter("a"), enter("b")) == ("welcome", "the token was made with a key that this controller does not know")
-    _rewrite(controller, capacity="500 MB/s", keys={"b": str(tmp_path / "b")}, revoked=["8"])
+    controller.reload(capacity="500 MB/s", keys={"b": str(tmp_path / "b")}, revoked=["8"])
     assert (enter("b"), enter("b", "8")) == ("welcome", "the token was revoked")
     assert "does not know" in enter("a")
     until(lambda: controller.ask("capacity")["capacity"]["all"]["capacity"] == 5e8)
-    _rewrite(controller, capacity="nonsense")
+    controller.reload(capacity="nonsense")
     assert controller.events("reload")[-1]["level"] == "error"
     assert controller.ask("capacity")["capacity"]["all"]["capacity"] == 5e8
     client.send(Register(1, "still here", 0, 1))
@@ -181,22 +180,13 @@ def test_what_the_core_reckons_with_stays_until_a_restart(server: Make) -> None:
     controller = server()
     controller.start()
     told = controller.client().welcome
-    _rewrite(controller, lease="60 s", beat="20 s")
+    controller.reload(lease="60 s", beat="20 s")
     assert controller.events("reload")[-1]["level"] == "info"
     again = controller.client().welcome
     assert (again.lease, again.beat) == (told.lease, told.beat)
-    _rewrite(controller, shares={"accounts": {"physics": {"users": {"nobody-of-that-name": {"share": 2}}}}})
+    controller.reload(shares={"accounts": {"physics": {"users": {"nobody-of-that-name": {"share": 2}}}}})
     assert controller.events("reload")[-1]["level"] == "error"
     assert controller.ask("capacity")
-
-
-def _rewrite(controller: Server, **changes: object) -> None:
-    told = len(controller.events("reload"))
-    file = controller.folder / "config.yaml"
-    file.write_text(yaml.safe_dump({**yaml.safe_load(file.read_text()), **changes}))
-    assert controller.process is not None
-    controller.process.send_signal(signal.SIGHUP)
-    until(lambda: len(controller.events("reload")) > told)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to any group")

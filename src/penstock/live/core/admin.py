@@ -71,10 +71,7 @@ def _policy(core: Core, uid: int, args: Args) -> Any:
 def _capacity(core: Core, uid: int, args: Args) -> Any:
     state = core.state
     if args:
-        names = list(state.routes.place)
-        name = args.get("resource", names[0] if len(names) == 1 else None)
-        if name not in names:
-            raise Refused("value", f"no resource {name!r}; known: {', '.join(names)}")
+        name = _resource(core, args)
         try:
             capacity = parse_quantity(args.get("capacity"), "bytes/s")
         except PenstockError as error:
@@ -84,6 +81,25 @@ def _capacity(core: Core, uid: int, args: Args) -> Any:
         core.record(records.Commanded(uid, "capacity", {"resource": name, "capacity": capacity}))
         core.set_free(state.members())
     return {"capacity": status.capacities(state)}
+
+
+def _resource(core: Core, args: Args) -> str:
+    """The one that an operator means; the only one need not be named."""
+    names = list(core.state.routes.place)
+    name = args.get("resource", names[0] if len(names) == 1 else None)
+    if name not in names:
+        raise Refused("value", f"no resource {name!r}; known: {', '.join(names)}")
+    return str(name)
+
+
+def _service(core: Core, uid: int, args: Args) -> Any:
+    if args:
+        name = _resource(core, args)
+        if type(on := args.get("on")) is not bool:
+            raise Refused("value", f"on is {on!r}; accepted are true and false")
+        core.record(records.Commanded(uid, "service", {"resource": name, "on": on}))
+        core.dirty = True
+    return {"out_of_service": sorted(core.state.out_of_service)}
 
 
 def _mode(core: Core, uid: int, args: Args) -> Any:
@@ -151,6 +167,7 @@ _VERBS: dict[str, tuple[tuple[str, ...], Callable[[Core, int, Args], Any]]] = {
     "top": (("count", "idle"), _top),
     "policy": (("name",), _policy),
     "capacity": (("resource", "capacity"), _capacity),
+    "service": (("resource", "on"), _service),
     "mode": (("mode",), _mode),
     "drain": (("on",), _drain),
     "exempt": (("add", "del"), _exempt),

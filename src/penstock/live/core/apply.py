@@ -469,6 +469,11 @@ def _capacity(state: ControllerState, args: dict[str, Any]) -> None:
         _resize(state, row, 0.0)
 
 
+def _service(state: ControllerState, args: dict[str, Any]) -> None:
+    others = [name for name in state.out_of_service if name != args["resource"]]
+    state.out_of_service = others if args["on"] else [*others, args["resource"]]
+
+
 def _mode(state: ControllerState, args: dict[str, Any]) -> None:
     state.rows.settle_all(state.now)
     state.chosen = args["mode"]
@@ -494,6 +499,7 @@ def _exempt(state: ControllerState, args: dict[str, Any]) -> None:
 _COMMANDS: dict[str, Callable[[ControllerState, dict[str, Any]], None]] = {
     "policy": _policy,
     "capacity": _capacity,
+    "service": _service,
     "mode": _mode,
     "drain": _drain,
     "exempt": _exempt,

@@ -289,11 +289,10 @@ def _post(core: Core, session: Session, message: wire.Post) -> None:
     if message.op <= member.last_op:
         raise Refused("value", f"op is {message.op}; the last was {member.last_op}, and numbers rise")
     _heard(core, member, message.hb)
-    if state.draining or _is_ending(core, member.app):
-        _let_go(core, member)
-        why = "the controller takes no new operations" if state.draining else "your job is about to end"
-        raise Refused("draining", f"{why}; go on at your fallback")
     route = _route(core, member.app, message.direction, message.targets)
+    if why := _why_not(core, member.app, route):
+        _let_go(core, member)
+        raise Refused("draining", f"{why}; go on at your fallback")
     held = min(state.fallback(member, route), wire.MOST_NUMBER) if member.stage is Stage.LOST else 0.0
     core.record(
         records.Posted(
@@ -309,6 +308,18 @@ def _post(core: Core, session: Session, message: wire.Post) -> None:
         )
     )
     core.entered(member)
+
+
+def _why_not(core: Core, app: App, route: Route) -> str:
+    """Why no new operation is taken now, if none is."""
+    state = core.state
+    if state.draining:
+        return "the controller takes no new operations"
+    if _is_ending(core, app):
+        return "your job is about to end"
+    names = [state.routes.resources[k].name for k, _ in route.shares]
+    out = next((name for name in names if name in state.out_of_service), None)
+    return "" if out is None else f"{out!r} is out of service"
 
 
 def _is_ending(core: Core, app: App) -> bool:

@@ -44,6 +44,7 @@ _PLAIN = (
     "failures",
     "last_failure",
     "overrun",
+    "out_of_service",
 )
 _OF_APP = [each.name for each in fields(App) if each.name != "members"]
 _OF_MEMBER = [

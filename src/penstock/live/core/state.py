@@ -43,6 +43,7 @@ class ControllerState:
         self.draining = False
         self.fenced = False
         self.exempt: set[str] = set()
+        self.out_of_service: list[str] = []  # resources
         self.apps: dict[int, App] = {}
         self.by_job: dict[tuple[str, int], App] = {}
         self.jobs_of: Counter[int] = Counter()  # how many applications every user has
@@ -107,12 +108,14 @@ class ControllerState:
         return known.members.get(member) if known else None
 
     def grantable(self, k: int) -> float:
-        """What may be charged on a resource in all.
+        """What may be charged on a resource in all; nothing on one that is out of service.
 
         A strict reserve covers everyone's fallback. Those of members are what they were told when they registered, so
         after a capacity was lowered they may be more than its part.
         """
         settings, capacity = self.settings, self.capacity[k]
+        if settings.resources[k].name in self.out_of_service:
+            return 0.0
         if settings.reserve != "strict":
             return capacity
         part = capacity * (1.0 - settings.phi)

@@ -51,6 +51,7 @@ def capacities(state: ControllerState) -> dict[str, Any]:
             "granted": float(told[k]),
             "target": resource.target,
             "direction": resource.direction,
+            "in_service": resource.name not in state.out_of_service,
         }
         for k, resource in enumerate(state.settings.resources)
     }

@@ -32,6 +32,7 @@ from penstock.live.journal import Retention
 from penstock.live.server.errors import InvalidConfig
 from penstock.live.server.log import LEVELS
 from penstock.live.server.quotas import Quotas
+from penstock.live.server.schedule import Step
 from penstock.model import yaml_text
 from penstock.model.problems import Path as Place
 from penstock.model.problems import reject
@@ -80,6 +81,16 @@ def _listen(value: object) -> str:
     return value
 
 
+def _time_of_day(value: object) -> int:
+    """Minutes since midnight; YAML reads 18:30 without quotes as a number of the base 60, which is the same."""
+    if type(value) is int and 0 <= value < 24 * 60:
+        return value
+    found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", value) if isinstance(value, str) else None
+    if found is None:
+        raise Refusal(f'is {shown(value)}; expected a time of the day, such as "18:30"')
+    return 60 * int(found[1]) + int(found[2])
+
+
 def port_of(listen: str) -> int:
     """The port of "host:port"."""
     return int(listen.rpartition(":")[2])
@@ -92,6 +103,7 @@ def host_of(listen: str) -> str:
 
 Mode = Annotated[int, BeforeValidator(_mode)]
 File = Annotated[str, BeforeValidator(_file)]
+TimeOfDay = Annotated[int, BeforeValidator(_time_of_day)]
 Listen = Annotated[str, BeforeValidator(_listen)]
 Switch = Annotated[bool, BeforeValidator(_switch)]
 Part = Annotated[float, BeforeValidator(partial(number, accepted="expected a number from 0 to 1", most=1.0))]
@@ -105,6 +117,13 @@ Level = Annotated[str, BeforeValidator(partial(_one_of, known=LEVELS))]
 AuthKind = Annotated[str, BeforeValidator(partial(_one_of, known=AUTH_KINDS))]
 
 
+class StepConfig(Record):
+    """From this time of every day on, a capacity is another."""
+
+    at: TimeOfDay
+    capacity: BytesPerSecond
+
+
 class ResourceConfig(Record):
     """A limit: of one target, of one direction, or of all together; `path` is where the target is mounted."""
 
@@ -113,6 +132,8 @@ class ResourceConfig(Record):
     target: Name | None = None
     direction: Direction | None = None
     path: File | None = None
+    in_service: Switch = True
+    schedule: tuple[StepConfig, ...] = ()
 
 
 class SocketConfig(Record):
@@ -216,6 +237,7 @@ class ServerConfig(Record):
     """All that a controller is told."""
 
     capacity: BytesPerSecond | None = None
+    capacity_schedule: tuple[StepConfig, ...] = ()
     resources: tuple[ResourceConfig, ...] = ()
     machine_nodes: Count | None = None
     sharing: Name = "fair-share"
@@ -254,6 +276,8 @@ class ServerConfig(Record):
     def _problems(self) -> Iterator[tuple[Place, object, str]]:
         if (self.capacity is None) == (not self.resources):
             yield (), None, 'needs either a capacity, such as "160 GB/s", or resources with theirs'
+        if self.capacity_schedule and self.resources:
+            yield ("capacity_schedule",), (), "is for one capacity; a resource has a `schedule` of its own"
         names = [resource.name for resource in self.resources]
         for place, name in enumerate(names):
             if name in names[:place]:
@@ -298,6 +322,15 @@ class ServerConfig(Record):
         shares = None if self.shares is None else self.shares.settings()
         plain = {name: getattr(self, name) for name in names}
         return ControllerSettings(resources=resources, **nodes, **plain, shares=shares)
+
+    def schedules(self) -> dict[str, list[Step]]:
+        """When capacities change, by resource."""
+        steps = {each.name: each.schedule for each in self.resources} or {"all": self.capacity_schedule}
+        return {name: [Step(each.at, each.capacity) for each in given] for name, given in steps.items() if given}
+
+    def out_of_service(self) -> list[str]:
+        """The resources that nobody may use."""
+        return [each.name for each in self.resources if not each.in_service]
 
     def socket_path(self) -> Path:
         """Where clients of this host connect: as told, or where they look by themselves."""

@@ -34,6 +34,7 @@ from penstock.live.server.metrics import Metrics
 from penstock.live.server.munge import Munge
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
+from penstock.live.server.schedule import LOOK, Schedule
 from penstock.live.server.site_file import SiteFile
 from penstock.live.server.time_limit import limited
 from penstock.live.server.tls_listener import Porch
@@ -123,6 +124,7 @@ class _Controller:
     ) -> None:
         self._config, self._log, self._stack, self._again = config, log, stack, again
         self._ordered = _capacities(config)  # by the configuration as it was read last
+        self._schedule = Schedule(self._order_capacity)
         self._loop = asyncio.get_running_loop()
         self._end: asyncio.Future[int] = self._loop.create_future()
         self._policy = find(config.sharing)
@@ -170,11 +172,27 @@ class _Controller:
         )  # fmt: skip
         self._shell.on_end = self._ended
         self._shell.begin()
+        self._serve_as_told(config)
+        self._schedule.use(config.schedules())
         return self._shell
+
+    def _order_capacity(self, name: str, capacity: float) -> None:
+        self._shell.order("capacity", resource=name, capacity=capacity)
+
+    def _serve_as_told(self, config: ServerConfig) -> None:
+        """Take out of service what the configuration takes out, and nothing else."""
+        out, before = config.out_of_service(), self._shell.core.state.out_of_service
+        for name in sorted({*out} ^ {*before}):
+            self._shell.order("service", resource=name, on=name not in out)
+
+    def _look_at_the_clock(self) -> None:
+        self._schedule.look()
+        self._loop.call_later(LOOK, self._look_at_the_clock)
 
     async def run(self, shell: Shell, ready: Callable[[str], None]) -> int:
         """Listen until somebody says stop."""
         self._listen_to_signals()
+        self._look_at_the_clock()
         doors = [await self._open_door(shell, door.socket, Door("unix", admin)) for door, admin in self._doors]
         if self._tcp is not None:
             doors.append(await self._open_door(shell, self._tcp, Door("tcp")))
@@ -265,15 +283,19 @@ class _Controller:
                 hook_uids=config.hook_uids,
                 revoked=config.revoked,
             )
-            now = _capacities(config)
+            now, scheduled = _capacities(config), config.schedules()
         except PenstockError as error:
             self._log.error("reload", problem=str(error), effect="all stays as it was")
             return
         self._shell.house = house
         before, self._ordered = self._ordered, now
         changed = {name: now[name] for name in now.keys() & before.keys() if now[name] != before[name]}
+        changed |= {name: now[name] for name in self._schedule.names - scheduled.keys() if name in now}
+        changed = {name: capacity for name, capacity in changed.items() if name not in scheduled}
         for name, capacity in changed.items():
-            self._shell.order("capacity", resource=name, capacity=capacity)
+            self._order_capacity(name, capacity)
+        self._serve_as_told(config)
+        self._schedule.use(scheduled)
         self._log.info("reload", capacities=changed, keys=sorted(house.keys), revoked=list(house.revoked))
 
     def _quotas(self) -> Quotas:
