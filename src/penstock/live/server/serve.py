@@ -32,6 +32,7 @@ from penstock.live.server.listeners import BACKLOG, tcp_socket, tls_context, uni
 from penstock.live.server.log import LogWriter
 from penstock.live.server.metrics import Metrics
 from penstock.live.server.munge import Munge
+from penstock.live.server.policy_process import PolicyProcesses
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
 from penstock.live.server.schedule import LOOK, Schedule
@@ -127,7 +128,9 @@ class _Controller:
         self._schedule = Schedule(self._order_capacity)
         self._loop = asyncio.get_running_loop()
         self._end: asyncio.Future[int] = self._loop.create_future()
-        self._policy = find(config.sharing)
+        self._policies = PolicyProcesses()
+        stack.callback(self._policies.close)
+        self._policy = self._policies.find(config.sharing)
         self._munge = Munge(Path(config.munge_socket) if config.munge_socket else None)
         if "munge" in config.auth and not self._munge.available:
             raise CannotServe(
@@ -156,8 +159,9 @@ class _Controller:
             found = dataclasses.replace(found, warm=False)
         clock = _clock(found)
         core = Core(
-            settings, self._policy, epoch=epoch, boot=clock(), state=found.state, warm=found.warm, limited=limited
-        )
+            settings, self._policy, epoch=epoch, boot=clock(), state=found.state, warm=found.warm,
+            resolve=self._policies.find, limited=limited,
+        )  # fmt: skip
         header = _header(config, self._policy, found, epoch, clock)
         pen = JournalWriter(self._folder, header, config.retention(), self._on_synced, self._on_trouble, found.saved)
         self._stack.callback(pen.close)

@@ -1,8 +1,8 @@
 """Holding policies of a site's own to their time: nobody waits for a decision that does not come.
 
-Timers of the process interrupt the policy's Python code, in a sleep too, in the one thread that decides. A function
-that Numba compiled cannot be interrupted; it is found out when it returns. Policies of penstock's own tables are not
-timed.
+Such a policy decides in a process of its own (`policy_process`), which its own timers end. Here, timers of the
+controller interrupt whatever else is done for it in Python, as a plan that is made before it is asked, and a process
+that does not answer. Policies of penstock's own tables are not timed.
 """
 
 from __future__ import annotations
