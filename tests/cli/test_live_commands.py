@@ -218,7 +218,7 @@ def test_a_policy_that_must_be_compiled_first_may_take_its_time(controller, monk
         line.ask("policy")
         line.ask("policy", name="fair-share")
         line.ask("status")
-    assert limits[-3:] == [admin.TIMEOUT, admin.TIMEOUT + admin.COMPILING, admin.TIMEOUT]
+    assert limits[-3:] == [admin.TIMEOUT, admin.TIMEOUT + admin.LONGER, admin.TIMEOUT]
 
 
 def test_a_policy_of_ones_own_is_found_from_any_folder(controller, operator, folder):

@@ -39,7 +39,7 @@ from penstock.wire.messages import (
 )
 
 TIMEOUT = 5.0  # seconds for each answer
-COMPILING = 60.0  # seconds more for a policy that the controller may have to compile first
+LONGER = 60.0  # seconds more, for a policy that may have to be compiled first, and for what is in the journal
 AGENT = "penstock-operator"
 _AT_A_TIME = 1 << 16
 
@@ -110,8 +110,8 @@ class Line:
     def ask(self, verb: str, **args: Any) -> Any:
         """What the controller answers to a command."""
         number = next(self._numbers)
-        compiles = verb == "policy" and "name" in args
-        self._socket.settimeout(self._timeout + (COMPILING if compiles else 0.0))
+        takes_long = verb == "explain" or (verb == "policy" and "name" in args)
+        self._socket.settimeout(self._timeout + (LONGER if takes_long else 0.0))
         self._send(Admin(number, verb, args))
         return self._answer(number)
 

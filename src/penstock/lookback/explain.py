@@ -18,6 +18,9 @@ MOST_HOLDERS = 5
 REASONS = ("policy", "room", "controller")
 
 
+OTHERS = "a job of another user"
+
+
 class UnknownJob(PenstockError):
     """A job that a journal knows nothing of."""
 
@@ -44,6 +47,11 @@ class Holder:
     bytes: float
     share: float  # of all that was told to others meanwhile
     rank: Rank | None = None  # when the other began to wait, or when it came itself; None: of several waits
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Holder:
+        """What `to_dict` gave."""
+        return cls(**{**told, "rank": _rank_of(told["rank"])})
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -73,6 +81,13 @@ class Explained:
     sharing: str | None  # the policy when it began to wait; None: it never did
     rank: Rank | None  # its own then
 
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Explained:
+        """What `to_dict` gave."""
+        plain = {name: value for name, value in told.items() if name != "delay"}
+        held_by = tuple(map(Holder.from_dict, told["held_by"]))
+        return cls(**{**plain, "targets": tuple(told["targets"]), "held_by": held_by, "rank": _rank_of(told["rank"])})
+
     @property
     def delay(self) -> float:
         """How much longer it took than alone."""
@@ -91,6 +106,12 @@ class Explanation:
     job: str
     operations: tuple[Explained, ...]
     held_by: tuple[Holder, ...]
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Explanation:
+        """What `to_dict` gave."""
+        operations = (Explained.from_dict(each) for each in told["operations"])
+        return cls(told["job"], tuple(operations), tuple(map(Holder.from_dict, told["held_by"])))
 
     def total(self, name: str) -> float:
         """The sum of one of the numbers over all phases."""
@@ -154,12 +175,19 @@ class Limited:
         return {"seconds": self.seconds, "until": self.until, "jobs": jobs, "users": users}
 
 
-def explain(directory: str | os.PathLike[str], job: str) -> Explanation:
-    """Every phase of a job that the journal knows: what it lost, why, and to whom."""
+def explain(directory: str | os.PathLike[str], job: str, uid: int | None = None) -> Explanation:
+    """Every phase of a job that the journal knows: what it lost, why, and to whom.
+
+    For a user only jobs of its own are there, and what is said of others is how much they moved, not who they are.
+    """
     phases = Phases(job=job)
     walk(directory, phases)
     phases.finish()
-    own = [phase for phase in phases.all if phase.job == job]
+    own = [phase for phase in phases.all if phase.job == job and uid in (None, phases.names[phase.app][1])]
+    if uid is not None:
+        phases.names = {app: named if named[1] == uid else (OTHERS, -1) for app, named in phases.names.items()}
+    if not own and uid is not None:
+        raise UnknownJob(f"no job {job!r} of yours did any I/O that is remembered")
     if not own:
         raise UnknownJob(f"{directory}: {_not_there(job, {phase.job for phase in phases.all})}")
     own.sort(key=lambda phase: phase.posted)
@@ -213,6 +241,10 @@ def _explained(number: int, phase: PastPhase, phases: Phases) -> Explained:
     )
 
 
+def _rank_of(told: Mapping[str, float] | None) -> Rank | None:
+    return None if told is None else Rank(told["posted"], told["yield"], told["remaining"])
+
+
 def _rank(phase: PastPhase, standing: OrderKeys) -> Rank:
     assert phase.waits is not None
     return Rank(phase.waits - standing.posted, standing.yield_, standing.remaining)
@@ -221,7 +253,12 @@ def _rank(phase: PastPhase, standing: OrderKeys) -> Rank:
 def _holders(held: Mapping[int, float], phases: Phases, ranks: Mapping[int, Rank] | None = None) -> tuple[Holder, ...]:
     total, ranks = sum(held.values()), ranks or {}
     most = sorted(held.items(), key=lambda item: (-item[1], item[0]))[:MOST_HOLDERS]
-    return tuple(Holder(phases.names[app][0], app, amount, amount / total, ranks.get(app)) for app, amount in most)
+    named = [(phases.names[app], app, amount) for app, amount in most]
+    return tuple(
+        Holder(OTHERS, 0, amount, amount / total) if uid < 0 and job == OTHERS
+        else Holder(job, app, amount, amount / total, ranks.get(app))
+        for (job, uid), app, amount in named
+    )  # fmt: skip
 
 
 def _add(total: dict[int, float], more: Mapping[int, float]) -> None:

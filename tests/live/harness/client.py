@@ -43,7 +43,7 @@ class Client:
         self.heard_at = -math.inf  # when something of it last came to the controller
         self.known_at = -math.inf  # since when the controller could know what it does
         self.entered_at = -math.inf  # when it last began to pace at its fallback rate
-        self.moved_at, self.moved_with = -math.inf, 0.0  # when its charge went to where it was seen, and its rate then
+        self.moved_at, self.moved_with = -math.inf, 0.0  # when its charge went to where it was seen, and that
         self.unpaced_since = math.inf  # since when it has gone unpaced without a break
         self.born()
 
@@ -194,11 +194,11 @@ class Client:
         chance = random.Random(f"{self.world.plan.seed} places {self.settings.job}")
         return tuple(chance.sample(known, chance.randint(1, len(known)))) if known else ()
 
-    def charged_on(self, known: Mapping[str, float]) -> None:
-        """The controller charges the open operation there; what it uses then was granted elsewhere."""
+    def charged_on(self, known: Mapping[str, float], charge: float) -> None:
+        """The controller charges the open operation there; what it may be using then was granted elsewhere."""
         if self.route is not None and not self.route[1] and self.shares != known:
             self.shares = dict(known)
-            self.moved_at, self.moved_with = self.world.now, self.true_rate
+            self.moved_at, self.moved_with = self.world.now, charge
 
     def _io_is_over(self) -> None:
         self.step(client_events.End(self.volume))

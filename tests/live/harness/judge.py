@@ -22,7 +22,7 @@ Where it lets more pass than these words say, and why:
   nothing is decided; a fallback is the part of the highest there ever was.
 - Where a capacity was lowered so far that those who are, or were until just now, at their fallback use more than
   there is, they do: nobody granted it to them. Nobody else may use anything then.
-- One that named no target brings what it was granted to where it is seen; the others there have two leases to give way.
+- One that named no target brings what it is charged with to where it is seen; the others have two leases to give way.
 - One that registers anew goes by the fallback that it was told before until it has heard the answer.
 - One that was evicted is forgotten when its lease is over, and is then one that the controller does not know of.
 - After a restart that may have lost records, until the leases of before are over, nobody's rate is compared with its
@@ -240,7 +240,8 @@ class Judge:
         for member in self._members(client):
             if op is not None and member.op is not None and member.op.number == op.op and member.charge > 0.0:
                 resources = self._state.routes.resources
-                client.charged_on({resources[k].name: share for k, share in member.op.route.shares})
+                shares = {resources[k].name: share for k, share in member.op.route.shares}
+                client.charged_on(shares, member.charge)
 
     def over(self) -> None:
         """The run has ended."""

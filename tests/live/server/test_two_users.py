@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 import pytest
@@ -84,3 +85,44 @@ def test_sixty_idle_jobs_of_one_user_leave_the_other_half(server: Make) -> None:
     finally:
         many.leave()
         one.leave()
+
+
+def test_a_user_learns_why_its_own_job_waited_and_nothing_of_who_the_others_are(server: Make) -> None:
+    controller = server()
+    controller.start()
+    open_to_all(controller.folder)
+    theirs, ours = User(controller, 65533, 1), User(controller, 65532, 1)
+    try:
+        until(lambda: ours.look()["rate"] == theirs.look()["rate"] == 0.5e9)
+        time.sleep(0.1)
+        controller.ask("drain", on=False)  # the journal has something of a time when one held the other back
+        asked = [
+            subprocess.run(
+                [sys.executable, "-c", AS_USER, uid, str(controller.path), job],
+                capture_output=True, text=True, timeout=PATIENCE, check=False,
+            )
+            for uid, job in (("65532", "65532-0"), ("65532", "65533-0"))
+        ]  # fmt: skip
+    finally:
+        theirs.leave()
+        ours.leave()
+    assert not asked[0].stderr
+    told = json.loads(asked[0].stdout)
+    assert told["job"] == "65532-0" and told["operations"]
+    assert {each["job"] for each in told["held_by"]} == {"a job of another user"}
+    assert "65533" not in asked[0].stdout
+    assert asked[1].returncode == 1 and "no job '65533-0' of yours did any I/O" in asked[1].stderr
+
+
+AS_USER = """
+import json, os, sys
+from penstock.client.config import Address
+from penstock.live.admin import CommandRefused, Line
+uid, path, job = sys.argv[1:]
+os.setgroups([]); os.setgid(int(uid)); os.setuid(int(uid))
+try:
+    with Line(Address(path=path), role="client") as line:
+        print(json.dumps(line.ask("explain", job=job)))
+except CommandRefused as error:
+    sys.exit(str(error))
+"""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.parts.controller import AddressOption, line
 from penstock.cli.parts.journal_options import JournalOption, journal_folder
 from penstock.cli.parts.options import Json, Plot
-from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.output import check_outputs, draw, print_json, say, tell
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import lookback, policies, report
@@ -30,12 +31,18 @@ Resource = Annotated[
     ),
 ]
 
+Mine = Annotated[
+    bool, typer.Option("--mine", help="A job of one's own, which every user may ask the running controller about.")
+]
+
 
 def explain(
     job: Job = None,
     policy: Policies = None,
     journal: JournalOption = None,
     resource: Resource = None,
+    mine: Mine = False,
+    address: AddressOption = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
@@ -45,6 +52,11 @@ def explain(
     for name, given in (("--resource", resource), ("--plot", plot)):
         if given is not None and policy is None:
             raise InvalidOption(f"{name} goes with --policy, and there is none")
+    if mine:
+        _tell_own(job, policy, journal, address, json)
+        return
+    if address is not None:
+        raise InvalidOption("--address goes with --mine; without it, explain reads the journal")
     check_outputs(plot)
     folder = journal_folder(journal)
     found = lookback.explain.explain(folder, job) if job is not None else None
@@ -56,6 +68,16 @@ def explain(
         return
     lines: list[Any] = report.live.history.explanation_lines(found) if found else []
     say([*lines, *(report.live.history.shadow_lines(tried, job) if tried else [])], plot)
+
+
+def _tell_own(job: str | None, policy: str | None, journal: Path | None, address: str | None, json: bool) -> None:
+    """What the running controller says of a job of one's own: its journal is for operators."""
+    if job is None or policy is not None or journal is not None:
+        raise InvalidOption("explain --mine takes a job, and neither --policy nor --journal")
+    with line(address, role="client") as connected:
+        told = connected.ask("explain", job=job)
+    found = lookback.explain.Explanation.from_dict(told)
+    tell(told, report.live.history.explanation_lines(found), json)
 
 
 def _document(found: Any, tried: Any) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class JournalWriter:
         on_trouble: Told = lambda text: None,
         saved: int | None = None,
     ) -> None:
-        self._folder, self._header = folder, header
+        self.folder, self._header = folder, header
         self._retention = retention or Retention()
         self._on_synced, self._on_trouble = on_synced, on_trouble
         self.seq = header.first - 1
@@ -117,7 +117,7 @@ class JournalWriter:
 
     def snapshot_now(self, time: float, state: bytes) -> None:
         """The same for a start, before anybody is listened to: it is on the disk when this returns."""
-        with explained(self._folder, "written"):
+        with explained(self.folder, "written"):
             self._write_snapshot(SnapshotHeader(self.seq, time, self._header.epoch), state)
         self._snapshot_seq, self._snapshot_time = self.seq, time
 
@@ -132,13 +132,13 @@ class JournalWriter:
 
     def _begin(self, header: Header) -> tuple[int, int]:
         """A new segment that can be written to, and its length."""
-        path = segment_path(self._folder, header.epoch, header.first)
+        path = segment_path(self.folder, header.epoch, header.first)
         start = opening(header)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o640)
         try:
             write_all(file, start)
             os.fsync(file)
-            sync_folder(self._folder)
+            sync_folder(self.folder)
         except OSError:
             os.close(file)
             path.unlink(missing_ok=True)
@@ -200,12 +200,12 @@ class JournalWriter:
             self._changed.notify_all()
 
     def _write_snapshot(self, header: SnapshotHeader, state: bytes) -> None:
-        write_durably(snapshot_path(self._folder, header.seq), snapshot_bytes(header, state))
+        write_durably(snapshot_path(self.folder, header.seq), snapshot_bytes(header, state))
 
     def _keep(self, header: SnapshotHeader, state: bytes) -> None:
         try:
             self._write_snapshot(header, state)
-            keep(self._folder, self._retention, header.seq)
+            keep(self.folder, self._retention, header.seq)
         except (OSError, JournalError) as error:
             self._on_trouble(f"no snapshot was written: {error}")
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.live.core import Core
+from penstock.live.core import Core, checks
 from penstock.live.core.events import (
     Close,
     Closed,
@@ -42,6 +42,7 @@ from penstock.live.server.counters import Counters
 from penstock.live.server.handshake import Admit, House, Refuse
 from penstock.live.server.log import LogWriter
 from penstock.live.server.munge import Munge
+from penstock.live.server.own_jobs import NoAnswer, OwnJobs
 from penstock.live.server.protocol import Connection
 from penstock.live.server.quotas import Allowance, Doorman, Quotas
 from penstock.live.server.site_file import SiteFile
@@ -109,6 +110,7 @@ class Shell:
         self._due = False
         self._wake: asyncio.TimerHandle | None = None
         self._unsynced: deque[tuple[int, list[Output]]] = deque()
+        self._own, self._answering = OwnJobs(pen.folder), set[asyncio.Task[None]]()
         self._mark = mark or Mark()
         self._site = site or SiteFile(None, "paced")
         self._capacity: list[float] = []
@@ -166,6 +168,10 @@ class Shell:
             return
         if isinstance(message, Admin):
             self._audit("command", connection, verb=message.verb, args=message.args)
+            if message.verb == "explain":
+                self._answering.add(answering := self.loop.create_task(self._explain(connection, message)))
+                answering.add_done_callback(self._answering.discard)
+                return
             if connection.identity.role == "admin" and self._did(connection, message):
                 return
             if message.verb == "policy" and isinstance(name := message.args.get("name"), str):
@@ -175,6 +181,17 @@ class Shell:
         elif isinstance(message, Hook):
             self._audit("hook", connection, says=message.kind, about=message.job, node=message.node or None)
         self._put(Frame(connection.session, message))
+
+    async def _explain(self, connection: Connection, message: Admin) -> None:
+        """Tell a user why a job of its own waited."""
+        assert connection.identity is not None
+        try:
+            job = checks.name(str(message.args.get("job", "")), "job")
+            answer: Message = Answer(message.req, await self._own.explain(connection.identity.uid, job))
+        except (NoAnswer, checks.Refused) as error:
+            answer = Error(message.req, "value", str(error))
+        if connection.session in self.connections:
+            connection.send(answer)
 
     def gone(self, connection: Connection) -> None:
         """A connection is over; if its process is, too, its charge is free at once."""
