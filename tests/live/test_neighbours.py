@@ -50,6 +50,36 @@ def test_hooks_of_both_versions() -> None:
     assert msgspec.msgpack.decode(new, type=OldHook) == OldHook(1, "job_start", "7", "", 5, 2)
 
 
+class OldBeat(msgspec.Struct, array_like=True, frozen=True, tag=8):
+    hb: int
+    epoch: int
+    rev: int
+    done: float = 0.0
+    op: int | None = None
+
+
+class OldRegistered(msgspec.Struct, array_like=True, frozen=True, tag=66):
+    req: int
+    app: int
+    member: int
+    fallback: dict[str, float]
+    floor: float
+    targets: tuple[str, ...] = ()
+
+
+def test_beats_of_both_versions() -> None:
+    assert wire.read_client(msgspec.msgpack.encode(OldBeat(3, 1, 7, 5.0, 2))) == wire.Beat(3, 1, 7, 5.0, 2, ())
+    new = msgspec.msgpack.encode(wire.Beat(3, 1, 7, 5.0, 2, ("x",)))
+    assert msgspec.msgpack.decode(new, type=OldBeat) == OldBeat(3, 1, 7, 5.0, 2)
+
+
+def test_a_client_of_the_version_before_is_registered_and_hears_nothing_of_paths() -> None:
+    new = msgspec.msgpack.encode(wire.Registered(1, 2, 3, {"": 5.0}, 1.0, ("x",), {"x": "/x"}))
+    assert msgspec.msgpack.decode(new, type=OldRegistered) == OldRegistered(1, 2, 3, {"": 5.0}, 1.0, ("x",))
+    old = wire.read_controller(msgspec.msgpack.encode(OldRegistered(1, 2, 3, {"": 5.0}, 1.0)))
+    assert isinstance(old, wire.Registered) and old.paths == {}
+
+
 def test_records_of_the_version_before_are_read() -> None:
     body = msgspec.msgpack.encode((1, 2.0, OldHooked("job_start", "7", "", 1000, 4, None, 1)))
     record = records.decode(body).record
