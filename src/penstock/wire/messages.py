@@ -20,7 +20,7 @@ PING = 60.0  # seconds between two beats of a member that has nothing to move
 # Flags of a Rate.
 PACED, FREE, DRAINING, MONITOR = 0, 1, 2, 4
 
-ROLES = ("client", "admin", "hook", "standby")
+ROLES = ("client", "admin", "hook", "standby", "node")
 AUTH_KINDS = ("peer", "munge", "hmac")
 
 CODES = (
@@ -201,6 +201,13 @@ class Hook(Message, tag=13, frozen=True):
     node_names: tuple[str, ...] = ()
 
 
+class Via(Message, tag=14, frozen=True):
+    """What one of the members behind a connection of role node says; without a body its lane is over."""
+
+    lane: int
+    body: bytes = b""  # a message of a member, without its length
+
+
 class Challenge(Message, tag=64, frozen=True):
     """The controller's first word. Never changes its shape."""
 
@@ -278,8 +285,16 @@ class Notice(Message, tag=71, frozen=True):
     seconds: float = 0.0
 
 
-FromClient = Hello | Auth | Register | Resync | Post | Extend | Ack | Beat | Complete | Cancel | Goodbye | Admin | Hook
-FromController = Challenge | Welcome | Registered | Rate | Answer | Page | Error | Notice
+class InLane(Message, tag=72, frozen=True):
+    """What the controller says to the member in a lane; a Goodbye ends the lane."""
+
+    lane: int
+    body: bytes
+
+
+FromMember = Register | Resync | Post | Extend | Ack | Beat | Complete | Cancel | Goodbye
+FromClient = Hello | Auth | FromMember | Admin | Hook | Via
+FromController = Challenge | Welcome | Registered | Rate | Answer | Page | Error | Notice | InLane
 
 _encoder = msgspec.msgpack.Encoder()
 _from_client = msgspec.msgpack.Decoder(FromClient)

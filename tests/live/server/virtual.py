@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from penstock.live.core import ControllerSettings, Core, Resource
@@ -77,6 +78,7 @@ class Pen:
     """A journal that can be told to fail."""
 
     def __init__(self) -> None:
+        self.folder = Path("/dev/null")
         self.seq = self.synced = 0
         self.problem: str | None = None
         self.log: list[tuple[str, Any]] = []

@@ -131,6 +131,9 @@ class ServerHandshake:
         job = self._hello.claims
         if not hmac.compare_digest(payload, self._nonce + job):
             return _refuse("auth", "the credential was made for another connection or job")
+        if self._hello.role == "node":
+            root = Identity("munge", uid, "node")
+            return self._admit(root if uid == 0 else _refuse("forbidden", "only root speaks for a whole node"))
         return self._admit(Identity("munge", uid, "client", job.decode()))
 
     def not_decoded(self, reason: str) -> Step:
@@ -171,7 +174,7 @@ class ServerHandshake:
         yield len(hello.nonce) != NONCE, "value", f"a nonce has {NONCE} bytes"
         kinds = self._house.kinds
         yield hello.auth not in kinds, "auth", f"this controller takes {' or '.join(sorted(kinds))}"
-        far = hello.auth != "peer" and hello.role != "client"
+        far = hello.auth != "peer" and (hello.role, hello.auth) != ("node", "munge") and hello.role != "client"
         yield far, "forbidden", f"the role {hello.role!r} needs the UNIX socket or a client certificate"
 
     def _by_peer(self, hello: Hello) -> Identity | Refuse:
@@ -183,6 +186,8 @@ class ServerHandshake:
         uid = -1 if peer.uid is None else peer.uid
         if hello.role == "admin" and not house.is_operator(peer):
             return _refuse("forbidden", "operators are root, the controller's user, and the group of operators")
+        if hello.role == "node" and not house.is_chief(peer):
+            return _refuse("forbidden", "only root, or the controller's user, speaks for a whole node")
         if hello.role == "hook" and not (house.is_chief(peer) or uid in house.hook_uids):
             return _refuse("forbidden", "hooks are run by root or the batch system's user")
         return Identity("peer", uid, hello.role, None, peer.pid)

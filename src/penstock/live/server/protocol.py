@@ -18,6 +18,7 @@ import msgspec
 
 from penstock.live.core.events import Identity
 from penstock.live.server.handshake import Admit, Decode, Peer, Refuse, Say, ServerHandshake, Step
+from penstock.live.server.lanes import Lanes
 from penstock.live.server.munge import MungeError
 from penstock.live.server.quotas import CROWD_PASSES, Allowance
 from penstock.wire import messages as wire
@@ -63,6 +64,7 @@ class Connection(asyncio.BufferedProtocol):
         self.session: int | None = None
         self.identity: Identity | None = None
         self.member: tuple[int, int] | None = None  # application and number of whom it speaks for
+        self._lanes: Lanes | None = None  # of the members behind it, if it is a node's
         self.rate = (0, 0.0)  # operation and bytes/s of the last Rate
 
     def knock(self, peer: Peer, transport: asyncio.BaseTransport) -> Refuse | None:
@@ -132,6 +134,8 @@ class Connection(asyncio.BufferedProtocol):
             self._decoding.cancel()
         if self._counted:
             self._shell.doorman.left(self.peer.owner, self, self._vouched_uid(), self.session is not None)
+        if self._lanes is not None:
+            self._lanes.end_all()
         if self.session is not None:
             self._shell.gone(self)
 
@@ -186,6 +190,10 @@ class Connection(asyncio.BufferedProtocol):
             self._step(self._handshake.received(message))
         elif isinstance(message, Hello | Auth):
             self.refuse(Error(0, "auth", "you were let in already", fatal=True))
+        elif self._lanes is not None and isinstance(message, wire.Via):
+            self._lanes.heard(message)
+        elif self._lanes is not None or isinstance(message, wire.Via):
+            self.refuse(Error(0, "forbidden", "a node speaks in lanes, and nobody else does", fatal=True))
         else:
             self._shell.heard(self, message)
 
@@ -220,6 +228,8 @@ class Connection(asyncio.BufferedProtocol):
         self.session = self._shell.new_session()
         self.send(self._handshake.welcome(self.session, admit.proof))
         self._shell.entered(self, admit)
+        if admit.identity.role == "node":
+            self._lanes = Lanes(self._shell, self)
 
     def _vouched_uid(self) -> int | None:
         """The user whose connections are counted: one that no job vouches for."""

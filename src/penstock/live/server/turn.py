@@ -40,6 +40,7 @@ from penstock.live.core.state import PAUSED
 from penstock.live.journal import JournalWriter as Pen
 from penstock.live.server.counters import Counters
 from penstock.live.server.handshake import Admit, House, Refuse
+from penstock.live.server.lanes import Lane
 from penstock.live.server.log import LogWriter
 from penstock.live.server.munge import Munge
 from penstock.live.server.own_jobs import NoAnswer, OwnJobs
@@ -102,7 +103,7 @@ class Shell:
         self.munge = munge or Munge()
         self.doorman: Doorman[Connection] = Doorman(quotas, frozenset({0, house.own_uid}))
         self.counters = Counters()
-        self.connections: dict[int, Connection] = {}
+        self.connections: dict[int, Connection | Lane] = {}
         self.on_end: Callable[[int], None] = lambda code: None
         self._sync, self._warnings = sync, warnings
         self._last_session = US
@@ -138,7 +139,7 @@ class Shell:
             return Error(0, "quota", full, fatal=True, retry_after=60.0)
         return None
 
-    def entered(self, connection: Connection, admit: Admit) -> None:
+    def entered(self, connection: Connection | Lane, admit: Admit) -> None:
         """Somebody was let in."""
         assert connection.session is not None
         self.connections[connection.session] = connection
@@ -146,7 +147,7 @@ class Shell:
         self._put(Connected(connection.session, admit.identity, admit.epoch_seen))
         self._audit("connected", connection, agent=admit.agent)
 
-    def refused(self, connection: Connection, refuse: Refuse) -> None:
+    def refused(self, connection: Connection | Lane, refuse: Refuse) -> None:
         """Somebody was not let in, or is sent away."""
         self.counters.refused += 1
         error = refuse.error
@@ -159,7 +160,7 @@ class Shell:
             "refused", connection, code=error.code, text=error.text, detail=refuse.detail or None, not_told=unsaid
         )
 
-    def heard(self, connection: Connection, message: FromClient) -> None:
+    def heard(self, connection: Connection | Lane, message: FromClient) -> None:
         """Somebody who was let in says something."""
         self.counters.frames += 1
         assert connection.session is not None and connection.identity is not None
@@ -182,7 +183,7 @@ class Shell:
             self._audit("hook", connection, says=message.kind, about=message.job, node=message.node or None)
         self._put(Frame(connection.session, message))
 
-    async def _explain(self, connection: Connection, message: Admin) -> None:
+    async def _explain(self, connection: Connection | Lane, message: Admin) -> None:
         """Tell a user why a job of its own waited."""
         assert connection.identity is not None
         try:
@@ -193,7 +194,7 @@ class Shell:
         if connection.session in self.connections:
             connection.send(answer)
 
-    def gone(self, connection: Connection) -> None:
+    def gone(self, connection: Connection | Lane) -> None:
         """A connection is over; if its process is, too, its charge is free at once."""
         assert connection.session is not None and connection.identity is not None
         del self.connections[connection.session]
@@ -202,7 +203,7 @@ class Shell:
         if connection.member is not None and connection.identity.pid is not None:
             self._watch(connection.identity.pid, connection.session, connection.member)
 
-    def _newer_epoch(self, connection: Connection, epoch: int) -> Error:
+    def _newer_epoch(self, connection: Connection | Lane, epoch: int) -> Error:
         """What to tell a user who has met a higher epoch: that word alone would let any user stop the controller.
 
         Clients heed no epoch below the highest that they have met, so nobody is given anything twice.
@@ -459,7 +460,7 @@ class Shell:
         """Leave a snapshot, so that the next start has little to read."""
         self.pen.snapshot(self.clock(), self.core.state.snapshot())
 
-    def _did(self, connection: Connection, message: Admin) -> bool:
+    def _did(self, connection: Connection | Lane, message: Admin) -> bool:
         """Do our part of an operator's command; whether that was all of it."""
         if message.verb == "snapshot":
             self.save()
@@ -481,7 +482,7 @@ class Shell:
         for connection in list(self.connections.values()):
             connection.close()
 
-    def _audit(self, event: str, connection: Connection, **fields: Any) -> None:
+    def _audit(self, event: str, connection: Connection | Lane, **fields: Any) -> None:
         who = connection.identity
         known = {"uid": who.uid, "kind": who.kind, "role": who.role, "job": who.job, "pid": who.pid} if who else {}
         certificate = connection.peer.certificate
