@@ -482,7 +482,11 @@ class Judge:
             for each in made
             if isinstance(each, records_of_core.Granted) and each.flags & FREE and (each.app, each.member) == key
         ]
-        return max(held + freed, default=0.0)
+        member = self._state.find(*key)
+        unpaced = member is not None and member.free is not None  # can use more where it was seen
+        located = [each for each in made if isinstance(each, records_of_core.Located) and unpaced]
+        seen = [member.charge for each in located if member and (each.app, each.member) == key]
+        return max(held + freed + seen, default=0.0)
 
     def _leftovers(self) -> None:
         """Once every member has acked, nothing is left over that somebody could use."""
