@@ -236,11 +236,12 @@ class Judge:
 
     def _locate(self, client: Client) -> None:
         """Where the controller charges what a client does, if it knows of it: that is where it must fit."""
-        op, member = client.member.op, self._state.find(client.member.app, client.member.member)
-        if op is None or member is None or member.op is None or member.op.number != op.op or member.charge == 0.0:
-            return
-        resources = self._state.routes.resources
-        client.charged_on({resources[k].name: share for k, share in member.op.route.shares}, member.charge)
+        op, resources = client.member.op, self._state.routes.resources
+        known = [member for member in self._members(client) if member.stage != "lost" and member.charge > 0.0]
+        for member in known:
+            if op is not None and member.op is not None and member.op.number == op.op:
+                shares = {resources[k].name: share for k, share in member.op.route.shares}
+                client.charged_on(shares, member.charge)
 
     def over(self) -> None:
         """The run has ended."""

@@ -42,7 +42,7 @@ class Dispatch:
         changed |= dict.fromkeys(self._off_target())
         self.joined.clear()
         self.waiting.clear()
-        left = self._left_by_leases() if self.unpaced else []
+        left: list[float] = []  # made when somebody is to be paced again
         self.unpaced = False
         increases: list[Member] = []
         for row in changed:
@@ -120,6 +120,8 @@ class Dispatch:
     def _pace_again(self, member: Member, part: float, left: list[float]) -> None:
         """Tell one a rate that goes unpaced: no more than others have left, and the rest when they have given way."""
         assert member.op is not None
+        if not left:
+            left += self._left_by_leases()
         shares = member.op.route.shares
         rate = min([part, *(max(0.0, left[k] / share) for k, share in shares)])
         for k, share in shares:
