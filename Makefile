@@ -34,7 +34,7 @@ INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick soak mutate began installed prepared lint style types contracts kernels tests costs docs bench bench-quick \
+.PHONY: help demo test quick soak mutate began installed prepared lint style types contracts audit kernels tests costs docs bench bench-quick \
 	system schemas lock clean
 
 help:  ## show this list
@@ -43,7 +43,7 @@ help:  ## show this list
 demo: $(RUN_READY)  ## set up, compare all policies on a bundled scenario, write an HTML report
 	@$(BIN)/penstock demo
 
-test: began installed prepared tests bench-quick costs  ## set up everything and check everything (what .ci/run does)
+test: began installed prepared audit tests bench-quick costs  ## set up everything and check everything (what .ci/run does)
 	@echo "all checks passed in $$(( ($$(date +%s) - $$(cat $(BEGAN)) + 30) / 60 )) minutes"
 
 quick: lint  ## an answer within a minute: lint, types, and tests of what changed (or the fastest thousand)
@@ -89,6 +89,10 @@ types: $(TEST_READY)
 contracts: $(TEST_READY)
 	@echo "import contracts …"
 	@$(BIN)/lint-imports
+
+audit: $(TEST_READY)  ## known weaknesses of what we depend on, where pip-audit can be had
+	@echo "audit …"
+	@$(BIN)/python -m scripts.audit
 
 kernels: $(TEST_READY)
 	@echo "kernels …"
