@@ -201,7 +201,11 @@ def test_targets_may_trade_places(data: st.DataObject, sharing: str) -> None:
         assert vars(other.targets[new]) == expected
 
 
-@given(data=st.data(), sharing=st.sampled_from([name for name in SHARING if name != "list-lowest-id"]))
+# By its number, and by what each has had, which is nothing at first: there, everything ties.
+TYING = ("list-lowest-id", "list-bandwidth")
+
+
+@given(data=st.data(), sharing=st.sampled_from([name for name in SHARING if name not in TYING]))
 def test_applications_may_trade_places_where_nothing_ties(data: st.DataObject, sharing: str) -> None:
     document = data.draw(target_documents(exact=False))
     document.pop("noise", None)  # drawn by an application's place
