@@ -35,6 +35,7 @@ from penstock.policies.buffering.view import Flows
 # Of the bytes planned, and of the time: a flow that is less off its plan is on it.
 _BYTES, _TIME = 1e-12, 1e-14
 _LAST_DIGITS = 1e-15  # of a time: rounding
+_ROUNDING = 1e-12  # of all bytes read so far: who has so little of them ahead of itself has nothing
 
 
 @inlined
@@ -146,7 +147,7 @@ def takes_no_input(script: Script, state: TierState, k: int) -> bool:
 def _end_operation(script: Script, state: TierState, k: int) -> None:
     """Put the totals exactly where they belong: rounding must leave no bytes that were never there."""
     if state.doing[k] == READING:
-        if state.fetched[k] == state.consumed[k]:
+        if abs(state.fetched[k] - state.consumed[k]) <= _ROUNDING * state.goal[k]:
             state.fetched[k] = state.goal[k]
         state.consumed[k] = state.goal[k]
         state.fetched[k] = max(state.fetched[k], state.consumed[k])
