@@ -37,7 +37,7 @@ def _group(tests: list[str], drawn: list[tuple[Path, Mutant]], seconds: float, o
         os.waitpid(child, 0)
         return
     outcomes = Outcomes(options.verbose)
-    trials = Trials(drawn, seconds, options.longest, outcomes.tell)
+    trials = Trials(drawn[: options.most], seconds, options.longest, outcomes.tell)
     pytest.main(["-s", "-q", "--no-header", "--no-summary", "-p", "no:cacheprovider", *tests], plugins=[trials])
     outcomes.show(Counter(path for path, _ in drawn))
     os._exit(0)
@@ -75,6 +75,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.mutate", description=main.__doc__)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(TARGETS)}; all if none is given")
     parser.add_argument("--seconds", type=float, default=1200.0, help="budget; what does not fit in is not tried")
+    parser.add_argument("--most", type=int, metavar="COUNT", help="mutants tried of modules with the same tests")
     parser.add_argument("--seed", type=int, default=0, help="of the order in which mutants are tried")
     parser.add_argument("--longest", type=float, default=5.0, help="tests that take longer, in seconds, are left out")
     parser.add_argument("--verbose", action="store_true", help="also show what was noticed, and by which test")
