@@ -242,10 +242,10 @@ def default_delta(document: Document) -> float | None:
     assert end is not None
     started = 0
     for job, stages in zip(jobs_of(document), alone_in_window(document), strict=True):
-        time = job.start
+        time, last = job.start, end if job.until is None else min(end, job.until)
         for work, volume, limit in stages:
             time += work
-            started += volume > 0 and time < end - TOLERANCE * abs(end)
+            started += volume > 0 and time < last - TOLERANCE * abs(last)
             time += volume / limit
     return (end - begin) / (2 * started) if started else None
 

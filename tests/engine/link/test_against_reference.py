@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import reference
@@ -44,8 +44,20 @@ def test_engine_and_policies_match_the_reference(document: dict[str, Any], shari
     assert_same(document, sharing, 1e-6 if sharing == "best-next-event" else 1e-9)
 
 
-# Its ticks, whose length comes from the operations of all, may fall on the instant of a walltime: not settled yet.
-@pytest.mark.parametrize("sharing", [name for name in NAMES if name != "periodic-greedy-yield"])
+# Its second write is cut off after 0.5 s, which leaves a rounding error of time, and no third operation.
+CUT_OFF = {
+    "version": 1,
+    "platform": {"bandwidth": 1.5},
+    "window": {"begin": 0.0, "end": 4.0},
+    "applications": [
+        {"name": "a", "phases": [{"write": 0.5}]},
+        {"name": "b", "phases": [{"repeat": "forever", "phases": [{"write": 0.5}]}], "walltime": 0.5},
+    ],
+}
+
+
+@pytest.mark.parametrize("sharing", NAMES)
+@example(document=CUT_OFF)
 @given(document=sites(documents()) | sites(crowds()) | sites(crowds(windowed=True)))
 def test_a_site_matches_the_reference(sharing: str, document: dict[str, Any]) -> None:
     assert_same(document, sharing, 1e-6 if sharing == "best-next-event" else 1e-9)
