@@ -15,7 +15,7 @@ from penstock.client import begin, first_contact, io_phase, paced, process
 from penstock.client import bucket as bucket_module
 from penstock.client.bucket import Bucket, boottime, depth_of
 from penstock.client.first_contact import LAST_RESORT
-from penstock.client.link import PendingAnnouncement
+from penstock.client.notes import PendingAnnouncement
 from penstock.client.phases import UNKNOWN, Phase
 from penstock.client.shared_bucket import SharedBucket
 from penstock.wire.messages import Complete, Extend, Post, Register

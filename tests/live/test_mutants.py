@@ -23,8 +23,8 @@ from live.test_faults import test_the_evicted_count_until_their_lease_is_over as
 from live.test_faults import test_what_an_exempt_job_can_use_is_kept_free as one_is_exempt
 from penstock.client.member import Member
 from penstock.live.core import ControllerSettings, ControllerState, Core, charges
-from penstock.live.core import handlers as frames
 from penstock.live.core import records as records_of_core
+from penstock.live.core.handlers import leases
 from penstock.live.core.members import Member as Charged
 from penstock.live.core.members import Rev, Stage
 from penstock.wire.messages import Message, Rate
@@ -105,13 +105,13 @@ def no_margin(patch: pytest.MonkeyPatch) -> type[World]:
 
 def acks_of_any_epoch(patch: pytest.MonkeyPatch) -> type[World]:
     """Takes an ack of what an earlier controller said for one of its own newest word."""
-    acked = frames._acked
+    acked = leases._acked
 
     def careless(core: Core, member: Charged, epoch: int, rev: int) -> None:
         old = 0 < epoch < core.state.epoch
         acked(core, member, core.state.epoch if old else epoch, member.rev if old else rev)
 
-    patch.setattr(frames, "_acked", careless)
+    patch.setattr(leases, "_acked", careless)
     return World
 
 

@@ -12,13 +12,11 @@ import math
 import os
 import selectors
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Protocol
 
 from penstock.client.bucket import Bucket, Clock, boottime
 from penstock.client.config import ClientConfig
@@ -47,8 +45,9 @@ from penstock.client.first_contact import common_bucket, leave_common
 from penstock.client.handshake import ByMunge, ByPeer, ByToken, ClientHandshake, Credential, NotLetIn
 from penstock.client.member import Member, MemberState
 from penstock.client.mounts import device_of, devices_of
+from penstock.client.notes import Left, Pacer, PendingAnnouncement, log
 from penstock.client.shared_bucket import SharedBucket
-from penstock.client.transport import LinkLost, Transport
+from penstock.client.transport import LinkLost, Transport, is_tls, words
 from penstock.wire.messages import BadFrame, Error, FromController, Welcome, read_controller
 
 CONNECT_LIMIT = 1.0  # seconds
@@ -57,47 +56,6 @@ LEAVE_LIMIT = 0.1
 SWITCH_EVERY = 10.0  # how often the off file is looked for
 ASK_AGAIN = 0.05  # how often a full queue of connections is tried
 LOOK_AGAIN = 0.02  # how often other ranks are looked for in a phase that this one has left
-
-
-class _Named(logging.LoggerAdapter):  # type: ignore[type-arg]
-    """Says who speaks: most jobs set up no logging, and then a line has nothing but its text."""
-
-    def process(self, msg: Any, kwargs: Any) -> tuple[str, Any]:
-        return f"penstock: {msg}", kwargs
-
-
-log = _Named(logging.getLogger("penstock.client"))
-
-
-class Pacer(Protocol):
-    """What the link needs of a bucket."""
-
-    @property
-    def moved(self) -> float:
-        """Bytes paid for so far."""
-
-    def set_rate(self, rate: float | None, expiry: float = ..., fallback: float | None = ...) -> None:
-        """Pace from now on."""
-
-
-class PendingAnnouncement:
-    """An announcement on its way: what it is about, and the word that it was answered."""
-
-    def __init__(self, begin: Begin, pacer: Pacer, limit: float, shared: bool) -> None:
-        self.begin, self.pacer, self.limit, self.shared = begin, pacer, limit, shared
-        self.answered = threading.Event()
-
-    def wait(self) -> None:
-        """Until there is an answer, or it is overdue and the pacer goes on without."""
-        self.answered.wait(self.limit)
-
-
-class Left:
-    """A phase that this process has left; it ends when nobody else is in it."""
-
-    def __init__(self, pacer: Pacer, base: float, others: Callable[[], bool]) -> None:
-        self.pacer, self.base, self.others = pacer, base, others
-        self.ended = threading.Event()
 
 
 class Link:
@@ -373,7 +331,7 @@ class Link:
                         try:
                             self._transport.send(message)
                         except (OSError, LinkLost) as error:
-                            lost = _words(error)
+                            lost = words(error)
                 case Dial(after):
                     self._hang_up()
                     self._dial_at = self._clock() + after
@@ -397,14 +355,14 @@ class Link:
         try:
             self._handshake = ClientHandshake(self._identity(), self.member.epoch_seen)
         except OSError as error:
-            self._lose(f"nothing to show who we are: {_words(error)}", warning=True)
+            self._lose(f"nothing to show who we are: {words(error)}", warning=True)
             return
         try:
             self._transport = Transport(address, self.config.ca, self._attempts)
             self._limit = self._clock() + CONNECT_LIMIT
             self._greet()
         except (OSError, LinkLost, ValueError) as error:
-            self._lose(f"{address}: {_words(error)}", warning=_is_tls(error))
+            self._lose(f"{address}: {words(error)}", warning=is_tls(error))
 
     def _identity(self) -> Credential:
         assert self.config.address is not None
@@ -430,7 +388,7 @@ class Link:
                 self._transport.try_again()
                 self._greet()
             except (OSError, LinkLost) as error:
-                self._lose(_words(error))
+                self._lose(words(error))
 
     def _watch(self) -> None:
         """Select for what the connection wants now."""
@@ -456,7 +414,7 @@ class Link:
                 self._greet()
         except (OSError, LinkLost, BadFrame, NotLetIn) as error:
             if self._transport is transport:
-                self._lose(_words(error), warning=isinstance(error, NotLetIn) or _is_tls(error))
+                self._lose(words(error), warning=isinstance(error, NotLetIn) or is_tls(error))
 
     def _heard(self, message: FromController) -> None:
         if self._handshake is None or isinstance(message, Error):
@@ -488,14 +446,3 @@ class Link:
         if self._transport is not None:
             self._transport.close()
             self._transport = None
-
-
-def _is_tls(error: Exception) -> bool:
-    """Whether two sides did not agree on TLS; where it was never used, its library is not loaded for this."""
-    library = sys.modules.get("ssl")
-    return library is not None and isinstance(error, library.SSLError)
-
-
-def _words(error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error)
-    return " ".join(str(text).split()) or type(error).__name__

@@ -11,7 +11,8 @@ from typing import Protocol, TypeVar
 
 from penstock.client.config import for_many, from_environment
 from penstock.client.first_contact import InCommon, leave_segment, shared
-from penstock.client.link import Link, log
+from penstock.client.link import Link
+from penstock.client.notes import log
 from penstock.client.shared_bucket import SharedBucket, new_path
 from penstock.errors import PenstockError
 

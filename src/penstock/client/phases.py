@@ -20,8 +20,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from penstock.client.amounts import parse_amount
 from penstock.client.bucket import MOST_SLICE, Bucket
 from penstock.client.events import Begin
-from penstock.client.link import Left, Pacer, PendingAnnouncement, log
 from penstock.client.node_bucket import Node, Ranks
+from penstock.client.notes import Left, Pacer, PendingAnnouncement, log
 from penstock.client.process import Process, here
 from penstock.errors import PenstockError
 

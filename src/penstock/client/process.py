@@ -9,8 +9,9 @@ import threading
 from penstock.client.bucket import Bucket
 from penstock.client.config import ClientConfig, from_environment, is_off, own_rate, sockets
 from penstock.client.first_contact import common_bucket, first_contact, leave_segment, shared
-from penstock.client.link import Link, log
+from penstock.client.link import Link
 from penstock.client.node_bucket import Node, Ranks
+from penstock.client.notes import log
 from penstock.client.pacing import shown_rate
 from penstock.client.shared_bucket import SharedBucket
 from penstock.errors import PenstockError

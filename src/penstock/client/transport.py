@@ -9,6 +9,7 @@ import errno
 import os
 import selectors
 import socket
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -172,3 +173,15 @@ def _look_up(host: str, port: int, attempt: int) -> tuple[int, tuple[object, ...
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     family, _, _, _, place = found[attempt % len(found)]
     return family, place
+
+
+def is_tls(error: Exception) -> bool:
+    """Whether two sides did not agree on TLS; where it was never used, its library is not loaded for this."""
+    library = sys.modules.get("ssl")
+    return library is not None and isinstance(error, library.SSLError)
+
+
+def words(error: Exception) -> str:
+    """What went wrong, on one line."""
+    text = getattr(error, "strerror", None) or str(error)
+    return " ".join(str(text).split()) or type(error).__name__

@@ -7,11 +7,12 @@ import random
 import pytest
 
 from live.core.talk import Talk, lost_by_place
-from penstock.live.core import App, Member, apply, dispatch
+from penstock.live.core import App, Member, dispatch
+from penstock.live.core.apply import presence
 
 
 def test_the_losses_of_those_who_compute_move_with_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apply, "_SPARE_PLACES", 2)
+    monkeypatch.setattr(presence, "_SPARE_PLACES", 2)
     talk = Talk()
     early = [talk.join(f"early {number}") for number in range(8)]
     kept = talk.join("kept")

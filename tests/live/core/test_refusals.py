@@ -295,7 +295,7 @@ def test_odd_words_of_operators_are_refused(verb, args):
 def test_a_fault_of_ours_hits_the_guilty_only(monkeypatch):
     talk = Talk()
     good, bad = talk.join("good"), talk.join("bad")
-    monkeypatch.setitem(frames._TAKE, wire.Extend, lambda *_: 1 / 0)
+    monkeypatch.setitem(frames._HANDLERS, wire.Extend, lambda *_: 1 / 0)
     talk.step(Frame(bad.session, wire.Extend(1, 1.0)), good.a_post())
     assert bad.session not in talk.core.sessions
     assert good.told[-1].rate == CAPACITY

@@ -1,10 +1,14 @@
-"""Plain counters of the shell, which `status` and the metrics show."""
+"""Plain counters of the shell and figures of the core, which `status` and the metrics show."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+
+from penstock.live.core.members import Stage
+from penstock.live.core.state import ControllerState
 
 
 @dataclass
@@ -34,3 +38,18 @@ class Counters:
         """All of them."""
         counted = {name: value for name, value in vars(self).items() if name != "began"}
         return {"uptime": time.monotonic() - self.began, **counted}
+
+
+def of_state(state: ControllerState) -> dict[str, Any]:
+    """What the core knows, in numbers."""
+    stages = Counter(member.stage.value for member in state.members())
+    used = zip(state.settings.resources, state.capacity, state.charges.used, strict=True)
+    return {
+        "epoch": state.epoch,
+        "mode": state.mode,
+        "decisions": state.decisions,
+        "members": {stage.value: stages[stage.value] for stage in Stage},
+        "applications": len(state.apps),
+        "active": len({row.app.number for row in state.rows.rows}),
+        "resources": {each.name: {"capacity": capacity, "charged": charged} for each, capacity, charged in used},
+    }

@@ -13,7 +13,7 @@ import contextlib
 import os
 import time as clocks
 import traceback
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -29,16 +29,15 @@ from penstock.live.core.events import (
     Identity,
     Input,
     Output,
-    ProcessDead,
     Send,
     Tick,
     WakeAt,
     WriteRecords,
 )
-from penstock.live.core.members import Stage
 from penstock.live.core.state import PAUSED
 from penstock.live.journal import JournalWriter as Pen
-from penstock.live.server.counters import Counters
+from penstock.live.server.counters import Counters, of_state
+from penstock.live.server.deaths import Deaths
 from penstock.live.server.handshake import Admit, House, Refuse
 from penstock.live.server.lanes import Lane
 from penstock.live.server.log import LogWriter
@@ -112,6 +111,7 @@ class Shell:
         self._wake: asyncio.TimerHandle | None = None
         self._unsynced: deque[tuple[int, list[Output]]] = deque()
         self._own, self._answering = OwnJobs(pen.folder), set[asyncio.Task[None]]()
+        self._deaths = Deaths(core.state, loop, house.lease, self._put)
         self._mark = mark or Mark()
         self._site = site or SiteFile(None, "paced")
         self._capacity: list[float] = []
@@ -201,7 +201,7 @@ class Shell:
         self._put(Closed(connection.session))
         self._audit("closed", connection)
         if connection.member is not None and connection.identity.pid is not None:
-            self._watch(connection.identity.pid, connection.session, connection.member)
+            self._deaths.watch(connection.identity.pid, connection.session, connection.member)
 
     def _newer_epoch(self, connection: Connection | Lane, epoch: int) -> Error:
         """What to tell a user who has met a higher epoch: that word alone would let any user stop the controller.
@@ -376,54 +376,6 @@ class Shell:
         if not self._silent:
             self.order("mode", mode="pause")
 
-    # Death on this host.
-
-    def _away(self, session: int, member: tuple[int, int]) -> bool:
-        """Whether a member has no connection after that one, and no process but the one that left.
-
-        A member with a shared bucket lives on in other processes.
-        """
-        known = self.core.state.find(*member)
-        return known is not None and known.session in (None, session) and known.labels.get("bucket") != "shared"
-
-    def _watch(self, pid: int, session: int, member: tuple[int, int]) -> None:
-        """Tell the core when a process that has left is dead, which the end of its connection alone does not prove.
-
-        The number of a process that is gone may belong to another one by now: its death is proof all the same.
-        """
-        if not self._away(session, member):
-            return
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            self._put(ProcessDead(*member))
-            return
-        except OSError:
-            return
-
-        again: asyncio.TimerHandle | None = None
-
-        def look() -> None:
-            nonlocal again
-            if self._away(session, member):
-                again = self.loop.call_later(self.house.lease, look)
-            else:
-                done()
-
-        def done() -> None:
-            self.loop.remove_reader(handle)
-            os.close(handle)
-            if again is not None:
-                again.cancel()
-
-        def died() -> None:
-            done()
-            if self._away(session, member):
-                self._put(ProcessDead(*member))
-
-        self.loop.add_reader(handle, died)
-        look()
-
     # What operators ask of the shell itself.
 
     def figures(self) -> dict[str, Any]:
@@ -442,19 +394,7 @@ class Shell:
 
     def all_figures(self) -> dict[str, Any]:
         """How the shell and the core are, in numbers."""
-        state = self.core.state
-        stages = Counter(member.stage.value for member in state.members())
-        used = zip(state.settings.resources, state.capacity, state.charges.used, strict=True)
-        return {
-            **self.figures(),
-            "epoch": state.epoch,
-            "mode": state.mode,
-            "decisions": state.decisions,
-            "members": {stage.value: stages[stage.value] for stage in Stage},
-            "applications": len(state.apps),
-            "active": len({row.app.number for row in state.rows.rows}),
-            "resources": {each.name: {"capacity": capacity, "charged": charged} for each, capacity, charged in used},
-        }
+        return {**self.figures(), **of_state(self.core.state)}
 
     def save(self) -> None:
         """Leave a snapshot, so that the next start has little to read."""
