@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -140,17 +140,26 @@ def _figures(advice: Advice) -> dict[str, dict[str, float]]:
     }
 
 
-def table(found: list[Outcome], truths: dict[float, dict[str, dict[str, float]]]) -> Iterator[str]:
-    """A row for each way to see a site and each pressure."""
-    heads = ["seen as", "pressure", "sites", "refused", "better", "right sign", "worst yield held", "node-hours held"]
-    heads += ["lost, seen − true"]
+Row = Callable[[str, float, list[Outcome], dict[str, dict[str, float]]], str]
+
+
+def _by_case_and_pressure(
+    heads: list[str], row: Row, found: list[Outcome], truths: dict[float, dict[str, dict[str, float]]]
+) -> Iterator[str]:
     yield f"| {' | '.join(heads)} |"
     yield f"| --- |{' --: |' * (len(heads) - 1)}"
     for case in CASES:
         for pressure in PRESSURES:
             own = [each for each in found if (each.case, each.pressure) == (case, pressure)]
             if own:
-                yield _row(case, pressure, own, truths[pressure])
+                yield row(case, pressure, own, truths[pressure])
+
+
+def table(found: list[Outcome], truths: dict[float, dict[str, dict[str, float]]]) -> Iterator[str]:
+    """A row for each way to see a site and each pressure."""
+    heads = ["seen as", "pressure", "sites", "refused", "better", "right sign", "worst yield held", "node-hours held"]
+    heads += ["lost, seen − true"]
+    return _by_case_and_pressure(heads, _row, found, truths)
 
 
 def _row(case: str, pressure: float, own: list[Outcome], true: dict[str, dict[str, float]]) -> str:
@@ -170,13 +179,7 @@ def _row(case: str, pressure: float, own: list[Outcome], true: dict[str, dict[st
 def knowledge(found: list[Outcome], truths: dict[float, dict[str, dict[str, float]]]) -> Iterator[str]:
     """How near caps and the order of policies come to the truth, whether advice was given or not."""
     heads = ["seen as", "pressure", "caps, seen / true", "pairs in true order: yield", "node-hours", "best in group"]
-    yield f"| {' | '.join(heads)} |"
-    yield f"| --- |{' --: |' * (len(heads) - 1)}"
-    for case in CASES:
-        for pressure in PRESSURES:
-            own = [each for each in found if (each.case, each.pressure) == (case, pressure)]
-            if own:
-                yield _knowing(case, pressure, own, truths[pressure])
+    return _by_case_and_pressure(heads, _knowing, found, truths)
 
 
 def _knowing(case: str, pressure: float, own: list[Outcome], true: dict[str, dict[str, float]]) -> str:

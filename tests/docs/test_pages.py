@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 OWN_POLICY = "guide/own-policy.md"
+OF_A_JOB = "guide/client.md"
 # Their commands need the files they make, or several terminals: test_own_policy_page.py, test_live_page.py.
 FOLLOWED_ELSEWHERE = (OWN_POLICY, "guide/own-allocation.md", "guide/own-mapping.md", "guide/live.md")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -73,8 +74,10 @@ def test_every_command_on_a_page_runs(page: str, desk: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in FOLLOWED_ELSEWHERE and blocks(page, "python")])
 def test_all_python_on_a_page_runs(page: str, desk: Path) -> None:
     code = "\n".join(text for _, text in blocks(page, "python"))
-    done = subprocess.run([sys.executable, "-c", code], cwd=desk, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    if page == OF_A_JOB:  # it leaves threads behind, which end with their process
+        subprocess.run([sys.executable, "-c", code], cwd=desk, check=True)
+    else:
+        exec(compile(code, page, "exec"), {"__name__": "__main__"})
 
 
 def test_the_lines_that_made_the_trace_still_make_it(desk: Path) -> None:

@@ -3,7 +3,8 @@
 Policies that plan with the phases still to come are handed the same foresight as in the simulator; a live controller
 could not have it. Ticks whose length the simulator works out from the whole run are given as a number.
 
-Every policy meets random scenarios, a third of the examples and one kind of generated ones; in `make soak` all of them.
+Every policy meets random scenarios and a third of the examples, every third one also a kind of generated ones; in
+`make soak` all meet all.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from penstock.engine.link.execution import Run, execute, origin_of, tick_of
 from penstock.metrics.measure import measure
 from penstock.policies.sharing import NAMES, Sharing, find
 from penstock.studies.study import Part, Study
+from slices import sliced
 from strategies import crowds, scenarios
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -40,21 +42,15 @@ GENERATED = [
 
 
 def generated_pairs() -> list[object]:
-    """Every kind with every policy; of each policy all kinds but one are for a soak, other ones for other policies."""
-    return [
-        pytest.param(kind, how, name, marks=[] if (place + turn) % 7 == 0 else [pytest.mark.soak])
-        for place, (kind, how) in enumerate(GENERATED)
-        for turn, name in enumerate(NAMES)
-    ]
+    """Every kind with every policy; of every third policy one kind always, another one for each."""
+    pairs = [(kind, how, name) for name in NAMES for kind, how in GENERATED]
+    return sliced(pairs, lambda place, _: place % (3 * len(GENERATED) + 1) == 0)
 
 
 def example_pairs() -> list[object]:
     """Every example with every policy; two thirds are for a soak."""
-    return [
-        pytest.param(file, name, marks=[] if (place + turn) % 3 == 0 else [pytest.mark.soak])
-        for place, file in enumerate(SCENARIOS)
-        for turn, name in enumerate(NAMES)
-    ]
+    places = [(file, name, place + turn) for place, file in enumerate(SCENARIOS) for turn, name in enumerate(NAMES)]
+    return sliced([case[:2] for case in places], lambda place, _: places[place][2] % 3 == 0)
 
 
 def differences(study: Study, policy: Sharing) -> list[str]:

@@ -26,7 +26,7 @@ from penstock.live.core.events import Close, Output, Send
 from penstock.live.core.records import decode
 from penstock.policies.sharing import Sharing, find
 
-SLICE = 100
+SLICE = 50
 RUNS = int(os.environ.get("PENSTOCK_FAULT_RUNS", "3000"))
 SEED = os.environ.get("PENSTOCK_FAULT_SEED")
 BLOCKS = [range(first, min(first + BLOCK, RUNS)) for first in range(0, RUNS, BLOCK)] if not SEED else [[int(SEED)]]
@@ -113,18 +113,22 @@ def messages(outputs: list[Output]) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("kind", [KILL, POWER])
-def test_dying_around_every_record_and_every_message(kind: str) -> None:
-    plan, points = short_plan(10.0), 0
+def test_dying_around_every_record_and_every_message(kind: str, every: int) -> None:
+    plan, moments = short_plan(10.0), []
     for turn, (payloads, outputs) in enumerate(turns(6.0), start=1):
-        for death in every_death(kind, payloads, messages(outputs), torn=False) if turn > 1 else ():
-            run_world(plan, deaths={turn: death})
-            points += 1
-    assert points > 100
+        if turn > 1:
+            deaths = every_death(kind, payloads, messages(outputs), torn=False)
+            moments += [(turn, death) for death in deaths]
+    assert len(moments) > 100
+    for turn, death in moments[::every]:
+        run_world(plan, deaths={turn: death})
 
 
 @pytest.mark.slow
-def test_the_last_record_is_torn_at_every_byte() -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
+def test_the_last_record_is_torn_at_every_byte(every: int) -> None:
     """One turn for each kind of record that can be the last of a write."""
     plan = short_plan(10.0)
     last: dict[Any, Any] = {}
@@ -133,17 +137,18 @@ def test_the_last_record_is_torn_at_every_byte() -> None:
             last.setdefault(type(decode(payloads[-1]).record), (turn, payloads, messages(outputs)))
     assert len(last) >= 5
     for turn, payloads, sends in last.values():
-        for death in every_death(KILL, payloads, sends, torn=True):
-            if death.bytes is not None:
-                run_world(plan, deaths={turn: death})
+        torn = [death for death in every_death(KILL, payloads, sends, torn=True) if death.bytes is not None]
+        for death in torn[::every]:
+            run_world(plan, deaths={turn: death})
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 @pytest.mark.parametrize("delay", [0.0, 0.5])
-def test_over_commitment_ends(delay: float, policy: Sharing) -> None:
+@pytest.mark.parametrize("seeds", [3, pytest.param(8, marks=pytest.mark.soak)])
+def test_over_commitment_ends(seeds: int, delay: float, policy: Sharing) -> None:
     """Cut everybody off in turn: within two leases the others have made room for the fallback rates."""
     worst = 0.0
-    for seed in range(8):
+    for seed in range(seeds):
         plan = calm_plan(seed, seconds=90.0, weather=Weather(delay=delay), partition=12.0, policy=policy)
         judge = run_world(replace(plan, volume=2000.0))
         worst = max(worst, judge.worst)

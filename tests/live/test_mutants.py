@@ -29,8 +29,9 @@ from penstock.live.core.members import Member as Charged
 from penstock.live.core.members import Rev, Stage
 from penstock.wire.messages import Message, Rate
 
-# Those that are aimed at restarts come first: they show most.
-SEEDS = sorted(range(200), key=lambda seed: seed % AIMED != 1)
+# Those come first that showed rare mistakes when this was written, then those that are aimed at restarts.
+RARE = (145, 193)  # no grace, no margin for drift
+SEEDS = sorted(range(200), key=lambda seed: (seed not in RARE, seed % AIMED != 1))
 
 
 class LeaseFromReceipt(Member):
