@@ -21,6 +21,8 @@ export PYTHONUTF8 := 1
 # What each room of tests takes, and when `make test` began.
 COSTS := build/costs.jsonl
 BEGAN := build/began
+# What the quick benchmarks print while tests run.
+MEASURED := build/bench-quick.txt
 # Whoever runs out of tests takes some of another's; neighbours stay together, and with them what they share.
 PYTEST := $(BIN)/python -m pytest --quiet --slow --dist worksteal
 
@@ -34,7 +36,8 @@ INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick soak mutate began installed prepared lint style types contracts audit kernels tests costs docs bench bench-quick \
+.PHONY: help demo test quick soak mutate began installed prepared lint style types contracts audit kernels tests tests-at-once tests-of-time \
+	tests-beside-benchmarks costs docs bench bench-quick \
 	system schemas lock clean
 
 help:  ## show this list
@@ -43,7 +46,7 @@ help:  ## show this list
 demo: $(RUN_READY)  ## set up, compare all policies on a bundled scenario, write an HTML report
 	@$(BIN)/penstock demo
 
-test: began installed prepared audit tests bench-quick costs  ## set up everything and check everything (what .ci/run does)
+test: began installed prepared audit tests-beside-benchmarks tests-of-time costs  ## set up everything and check everything (what .ci/run does)
 	@echo "all checks passed in $$(( ($$(date +%s) - $$(cat $(BEGAN)) + 30) / 60 )) minutes"
 
 quick: lint  ## an answer within a minute: lint, types, and tests of what changed (or the fastest thousand)
@@ -98,12 +101,22 @@ kernels: $(TEST_READY)
 	@echo "kernels …"
 	@$(BIN)/python tests/kernels/warm_up.py
 
+tests: tests-at-once tests-of-time  ## the tests alone (PYTEST_ARGS="-k engine" chooses some)
+
 # With a space, pytest would take a file that is there for a test to collect.
-tests: $(TEST_READY)  ## the tests alone (PYTEST_ARGS="-k engine" chooses some)
+tests-at-once: $(TEST_READY)
 	@echo "tests …"
 	@$(PYTEST) -n $(WORKERS) -m "not timing" --costs=$(COSTS) $(PYTEST_ARGS)
+
+tests-of-time: $(TEST_READY)
 	@echo "tests of time and memory, one at a time …"
 	@$(PYTEST) -m timing --costs=$(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
+
+# Quick benchmarks only find what breaks, so they need no machine of their own.
+tests-beside-benchmarks: $(TEST_READY)
+	@$(MAKE) --no-print-directory bench-quick >$(MEASURED) 2>&1 & measuring=$$!; \
+	$(MAKE) --no-print-directory tests-at-once || { kill $$measuring; exit 1; }; \
+	wait $$measuring; status=$$?; cat $(MEASURED); exit $$status
 
 costs:
 	@$(BIN)/python tests/budget.py $(COSTS)
