@@ -1,4 +1,7 @@
-"""`python -m tests.live.link [--runs 2] [--json FILE]`: all policies, and paced writers; nine minutes for each run."""
+"""`python -m tests.live.link [--runs 2] [--policies A,B] [--json FILE]`: policies, and writers paced and not.
+
+All policies take nine minutes for each run.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,21 @@ import argparse
 import json
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from .link import link_up, obstacle
-from .measuring import MARGIN, NONE, POLICIES, Document, contended, paced_writers, payload_rate, sensitivity
+from .measuring import (
+    MARGIN,
+    NONE,
+    POLICIES,
+    Document,
+    contended,
+    paced_writers,
+    payload_rate,
+    sensitivity,
+    unpaced_writers,
+)
 from .workload import table_1
 
 WRITERS = (1, 2, 4, 8)
@@ -21,32 +35,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.live.link", description=__doc__)
     parser.add_argument("--runs", type=int, default=2, help="of everything")
     parser.add_argument("--rate", type=int, default=50, help="of the link, MB/s")
+    parser.add_argument("--policies", type=lambda text: tuple(text.split(",")), default=POLICIES, help="A,B,…")
     parser.add_argument("--json", type=Path, help="file for the results")
     told = parser.parse_args()
     if reason := obstacle():
         sys.exit(f"penstock: {reason}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("penstock: stopped"))  # not without taking the link down
-    results = measure(told.rate, told.runs)
+    results = measure(told.rate, told.runs, told.policies)
     if told.json:
         told.json.write_text(json.dumps(results, indent=1) + "\n")
     print("\n".join(tables(results)))
 
 
-def measure(megabytes: int, runs: int) -> Document:
+def measure(megabytes: int, runs: int, policies: Sequence[str] = POLICIES) -> Document:
     """Everything, so many times."""
     with link_up(megabytes) as link:
         bandwidth = payload_rate(link)
         capacity = (1.0 - MARGIN) * bandwidth
         workload = table_1(bandwidth)
         results: Document = {"link": 1e6 * megabytes, "payload": bandwidth, "capacity": capacity}
+        results["unpaced"] = [unpaced_writers(link, n, SECONDS) for _ in range(runs) for n in WRITERS]
         results["writers"] = [paced_writers(link, capacity, n, SECONDS) for _ in range(runs) for n in WRITERS]
         results["intruder"] = [paced_writers(link, capacity, PACED_BESIDE_INTRUDER, SECONDS, 1) for _ in range(runs)]
         results["runs"] = []
         for _ in range(runs):
-            for policy in POLICIES:
+            for policy in policies:
                 results["runs"].append(contended(link, workload, policy, bandwidth, capacity))
                 print(line(results["runs"][-1]), file=sys.stderr, flush=True)
-    results["sensitivity"] = {policy: sensitivity(workload, policy, bandwidth, capacity) for policy in POLICIES}
+    results["sensitivity"] = {policy: sensitivity(workload, policy, bandwidth, capacity) for policy in policies}
     return results
 
 
@@ -61,9 +77,14 @@ def tables(results: Document) -> list[str]:
     return [
         f"Payload {megabytes(results['payload'])} MB/s, capacity {megabytes(results['capacity'])} MB/s",
         *policies_table(results),
-        *gains_table(results),
+        *(gains_table(results) if NONE in measured_policies(results) else ()),
         *writers_table(results),
     ]
+
+
+def measured_policies(results: Document) -> list[str]:
+    """Each once, in the order of the runs."""
+    return list(dict.fromkeys(run["policy"] for run in results["runs"]))
 
 
 def megabytes(rate: float) -> str:
@@ -74,7 +95,7 @@ def policies_table(results: Document) -> list[str]:
     """Stretches of every application, lowest and highest of the runs, and the prediction."""
     names = list(results["runs"][0]["stretch"])
     rows = ["", f"| | {' | '.join(names)} | largest difference |", "| --- |" + " --: |" * (len(names) + 1)]
-    for policy in POLICIES:
+    for policy in measured_policies(results):
         runs = [run for run in results["runs"] if run["policy"] == policy]
         measured = [spread([run["stretch"][name] for run in runs]) for name in names]
         off = max((value for run in runs for value in run["off"].values()), key=abs)
@@ -88,7 +109,7 @@ def gains_table(results: Document) -> list[str]:
     """What each policy gains over none, in the figures that operators look at."""
     rows = ["", "| | max stretch | mean stretch | makespan, s | max stretch against none | predicted |"]
     rows.append("| --- |" + " --: |" * 5)
-    for policy in POLICIES:
+    for policy in measured_policies(results):
         runs = [run for run in results["runs"] if run["policy"] == policy]
         none = [run for run in results["runs"] if run["policy"] == NONE]
         largest, before = [most(run["stretch"]) for run in runs], [most(run["stretch"]) for run in none]

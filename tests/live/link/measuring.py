@@ -46,6 +46,11 @@ def steady(
     return rates
 
 
+def unpaced_writers(link: Link, writers: int, seconds: float) -> Document:
+    """So many writers that nobody paces: what each gets of the link, as P3 figure 1 has it of a file system."""
+    return {"writers": writers, "rates": steady(link, writers, seconds, [OFF] * writers, 0.0)}
+
+
 def paced_writers(link: Link, capacity: float, writers: int, seconds: float, intruders: int = 0) -> Document:
     """So many writers under fair-share, and intruders that ask nobody; who got what."""
     with link.controller(ALIKE, capacity) as environment:
