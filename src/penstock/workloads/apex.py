@@ -5,19 +5,22 @@
     life        read the input; compute for a period and write a checkpoint, again and again; compute; write the output
     schedule    workflows in random order, first fit, with the node-hours that the table says, for 3 months
     windows     the 20 longest times in which nobody joins or leaves
-    scenario    those who run in one of them, each released at its begin (τ_i = T_begin) in the middle of its life
+    scenario    those who run in one of them, each released at its begin (τ_i = T_begin)
+    start       fresh: everybody begins its life there, with its input; midlife: it goes on from where it was
 
 Where P1 is silent or unclear:
 
-Bandwidth. P1 prints C_bw·2^(t/α/t), which does not grow; its text (a linear factor behind computing) and its range of
-pressures, 0.15 to 1.4 for t up to 10, say C_bw·2^(t/α)/t. α is not given and changes nothing but absolute sizes, as
+Bandwidth. The text that we have of P1 reads C_bw·2^(t/α/t), which would not grow; a fraction bar may have been lost on
+the way to text. P1's words (a linear factor behind computing) and its range of pressures, 0.15 to 1.4 for t up to 10,
+say C_bw·2^(t/α)/t. α is not given and changes nothing but absolute sizes, as
 applications grow with the machine: it is 1.
 
 Life. Wall times are those on Cielo, alone, and a checkpoint that would end too late for the output is not begun. The
 same compute on M_t takes longer with its I/O, which is how P1's applications run longer on larger machines.
 
-Joining. P1 says that everybody joins at the begin of the window, which we take for how yield is counted. If everybody
-also began with its input there, all would checkpoint in step, and no window would ever see an output.
+Joining. P1 §6.3.1: "we then assume that each application joined the system at the window start". Fresh is that
+sentence, and the default: all read their input together, and checkpoint in step until contention parts them. Midlife
+reads it as no more than how yield is counted; the applications are as the schedule has them at that moment.
 
 Picking. A share is of node-hours (P1 says so of Sky Survey). P1 picks at random until the shares are met; random picks
 that end with given counts are these counts in random order, so that is what is drawn, and every seed is as long.
@@ -75,6 +78,8 @@ Demand = Annotated[
 ]
 Cores = Annotated[int, Accepted("a whole number from 1 to 1e9", lambda value: 1 <= value <= 1e9)]
 Bandwidth = Annotated[float, Accepted("a number of bytes/s from 1 to 1e18", lambda value: 1 <= value <= 1e18)]
+FRESH, MIDLIFE = "fresh", "midlife"
+Start = Annotated[str, Accepted(f"one of {FRESH}, {MIDLIFE}", lambda value: value in (FRESH, MIDLIFE))]
 
 
 def _windows_of(workload: str, rule: str) -> Callable[..., Scenario]:
@@ -86,6 +91,7 @@ def _windows_of(workload: str, rule: str) -> Callable[..., Scenario]:
         pressure: Pressure = None,
         window: Rank = 1,
         machine: Age = 0.0,
+        start: Start = FRESH,
         table: File = None,
         days: Days = THREE_MONTHS,
         demand: Demand = None,
@@ -94,7 +100,7 @@ def _windows_of(workload: str, rule: str) -> Callable[..., Scenario]:
         core_bandwidth: Bandwidth = CORE_BANDWIDTH,
     ) -> Scenario:
         drawn = apex_schedule(workload, seed, machine, table, days, demand, cores, bandwidth, core_bandwidth)
-        return drawn.scenario(window, pressure)
+        return drawn.scenario(window, pressure, start)
 
     make.__doc__ = rule
     return generator(f"apex-{workload.lower()}", source="P1 §6.3")(make)
@@ -213,7 +219,7 @@ class JobSchedule:
         inside = (self.starts <= window.begin + SHORT) & (self.ends >= window.end - SHORT)
         return np.flatnonzero(inside)
 
-    def scenario(self, rank: int = 1, pressure: float | None = None) -> Scenario:
+    def scenario(self, rank: int = 1, pressure: float | None = None, start: str = FRESH) -> Scenario:
         """The window of a rank, 1 being the longest; at its own I/O pressure unless another is asked for."""
         if rank > len(self.windows):
             raise InvalidOption(
@@ -228,13 +234,14 @@ class JobSchedule:
                 node_bandwidth=self.machine.core_bandwidth,
             ),
             window=Window(begin=0.0, end=window.end - window.begin),
-            applications=self._applications(window),
+            applications=self._applications(window, start),
         )
         return scenario if pressure is None else self._pressed(scenario, rank, pressure)
 
-    def _applications(self, window: Steady) -> tuple[Application, ...]:
+    def _applications(self, window: Steady, start: str) -> tuple[Application, ...]:
         chosen = self.running(window)
-        kinds, passed = self.kinds[chosen].tolist(), np.maximum(0.0, window.begin - self.starts[chosen]).tolist()
+        lived = np.maximum(0.0, window.begin - self.starts[chosen]) * (start == MIDLIFE)
+        kinds, passed = self.kinds[chosen].tolist(), lived.tolist()
         # Hundreds of small applications start together, and have the same left to do.
         left = {each: self.lives[each[0]].after(each[1]) for each in set(zip(kinds, passed, strict=True))}
         return tuple(
