@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.children import LONG_RUNS
 from benchmarks.rows import Row
 from benchmarks.timing import ROOT, in_child, race
 from penstock import Scenario, generate
@@ -76,7 +77,7 @@ def _weeks(quick: bool) -> list[Row]:
 
 def tier_rows(quick: bool) -> list[Row]:
     """The engine with a buffer half as large as needed, under several strategies."""
-    scenario = generate("checkpoints", SEED, mtbf=TRACE["quick" if quick else "full"], load=USUAL_LOAD)
+    scenario = generate("checkpoints", SEED, mtbf=TRACE["quick" if quick else "full"], load=USUAL_LOAD, **LONG_RUNS)
     parts = split(scenario, "static")
     rows = []
     for strategy, promise in STRATEGIES.items():
@@ -90,7 +91,7 @@ def tier_rows(quick: bool) -> list[Row]:
 
 
 def _dynamic(mtbf: float, rounds: int) -> Row:
-    scenario = generate("checkpoints", SEED, mtbf=mtbf, load=USUAL_LOAD)
+    scenario = generate("checkpoints", SEED, mtbf=mtbf, load=USUAL_LOAD, **LONG_RUNS)
     events = size_buffer(scenario, "dynamic").events
     seconds = race({"": partial(_seconds, scenario, "dynamic")}, rounds)[""]
     return Row(f"dynamic, 30 applications, {events:,} events", seconds, " s", 1.0)
@@ -109,7 +110,7 @@ def _against_the_literal_program(mtbf: float) -> list[Row]:
     sys.path.insert(0, str(ROOT / "tests"))
     from reference.buffers import Program  # noqa: PLC0415
 
-    scenario = generate("checkpoints", SEED, mtbf=mtbf, load=USUAL_LOAD)
+    scenario = generate("checkpoints", SEED, mtbf=mtbf, load=USUAL_LOAD, **LONG_RUNS)
     program = Program(_document(scenario), "static")
     cost = np.zeros(program.size + 1)
     cost[program.size] = 1.0

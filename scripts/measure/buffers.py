@@ -51,7 +51,9 @@ POLICIES = ("fair-share", "fcfs", "greedy-yield", "greedy-com")
 STRATEGIES = (*NAMES, "greedy-yield")  # and the best of P1's policies, which knows nothing of the buffer
 BOUND = "bound"
 G = "static parts, fair"
-EXAMPLE = "generate checkpoints --seed 4 --set applications=8 mtbf=50 load=0.8 -o site.yaml"
+EXAMPLE = (
+    "generate checkpoints --seed 4 --set applications=8 mtbf=50 load=0.8 walltime=literature end=compute -o site.yaml"
+)
 DRAWN = {  # the commands of the page
     "buffers-curve.svg": "size-buffer site.yaml --curve --plot",
     "buffers-split.png": "buffer site.yaml --capacity 100% --strategy planned --plot",
@@ -108,7 +110,7 @@ def main() -> None:
 def workload(site: str, seed: int, walltime: str = "literature") -> Scenario:
     """A set of 30 applications."""
     mtbf, load_ = SITES[site]
-    return generate("checkpoints", seed, mtbf=mtbf, load=load_, walltime=walltime)
+    return generate("checkpoints", seed, mtbf=mtbf, load=load_, walltime=walltime, end="compute")
 
 
 def in_two_cores(work: Callable[[tuple[str, int]], T], seeds: Sequence[int] = SEEDS) -> dict[str, list[T]]:

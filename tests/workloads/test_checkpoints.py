@@ -84,8 +84,13 @@ def io_need(scenario: Scenario, mtbf: float) -> float:
     return need / scenario.platform.bandwidth
 
 
+def long_runs(seed: int = 0, **settings: Any) -> Scenario:
+    """Wall times of the literature, used up to the second."""
+    return generate("checkpoints", seed, **({"walltime": "literature", "end": "compute"} | settings))
+
+
 def test_structure() -> None:
-    scenario = generate("checkpoints", seed=3)
+    scenario = long_runs(seed=3)
     platform = scenario.platform
     assert (platform.bandwidth, platform.nodes, platform.node_bandwidth) == (160e9, 96_000, 20e6)
     assert (scenario.window, scenario.noise, platform.burst_buffer) == (None, 0, None)
@@ -100,7 +105,7 @@ def test_models_are_as_frequent_as_in_the_table() -> None:
     drawn = [
         application.name.partition("-")[0]
         for seed in range(200)
-        for application in generate("checkpoints", seed=seed, mtbf=1000).applications
+        for application in long_runs(seed=seed, mtbf=1000).applications
     ]
     for name, (percent, *_) in TABLE.items():
         share = percent / 100
@@ -109,7 +114,7 @@ def test_models_are_as_frequent_as_in_the_table() -> None:
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_applications_start_in_order_as_early_as_the_cores_allow(settings: dict[str, Any]) -> None:
-    scenario = generate("checkpoints", seed=5, **settings)
+    scenario = long_runs(seed=5, **settings)
     queue = runs(scenario)
     starts = [each.start for each in queue]
     assert starts == sorted(starts)
@@ -150,18 +155,35 @@ def test_a_narrow_application_does_not_overtake_a_wide_one() -> None:
 @pytest.mark.parametrize(("walltime", "column"), [("literature", 3), ("printed", 4)])
 @pytest.mark.parametrize(("mtbf", "load"), [(5, 0.2), (50, 0.8)])
 def test_wall_times_are_used_up_to_the_second(walltime: str, column: int, mtbf: float, load: float) -> None:
-    for each in runs(generate("checkpoints", seed=1, walltime=walltime, mtbf=mtbf, load=load)):
+    for each in runs(long_runs(seed=1, walltime=walltime, mtbf=mtbf, load=load)):
         assert each.end - each.start == approx(3600 * TABLE[each.model][column], rel=1e-9)
 
 
-def test_the_wall_times_of_the_literature_are_the_default() -> None:
-    assert generate("checkpoints") == generate("checkpoints", walltime="literature")
-    assert generate("checkpoints") != generate("checkpoints", walltime="printed")
+def test_p5s_words_are_the_defaults() -> None:
+    assert generate("checkpoints") == generate("checkpoints", walltime="printed", end="write")
+    assert generate("checkpoints") != generate("checkpoints", walltime="literature")
+    assert generate("checkpoints") != generate("checkpoints", end="compute")
+
+
+@pytest.mark.parametrize(("walltime", "column"), [("literature", 3), ("printed", 4)])
+@pytest.mark.parametrize(("mtbf", "load"), [(5, 0.2), (50, 0.8)])
+def test_all_iterations_end_with_a_write(walltime: str, column: int, mtbf: float, load: float) -> None:
+    settings: dict[str, Any] = {"walltime": walltime, "mtbf": mtbf, "load": load}
+    written, computed = (generate("checkpoints", seed=1, end=end, **settings) for end in ("write", "compute"))
+    for one, other, each in zip(written.applications, computed.applications, runs(computed), strict=True):
+        assert one.phases.kind.tolist() == [COMPUTE, WRITE] * (len(one.phases.kind) // 2)
+        assert (one.name, one.release) == (other.name, other.release)
+        if each.size is not None:
+            assert one.phases.amount.tolist() == other.phases.amount[:-1].tolist()
+        else:  # not even one checkpoint fits: one is written all the same, as an iteration of P5 ends with a write
+            assert len(one.phases) == 2
+            write = one.phases.amount[1] / (one.nodes * written.platform.node_bandwidth)
+            assert one.phases.amount[0] + write > 3600 * TABLE[each.model][column]
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_without_variability_every_compute_is_the_best_period(settings: dict[str, Any]) -> None:
-    scenario = generate("checkpoints", seed=2, variability=0, **settings)
+    scenario = long_runs(seed=2, variability=0, **settings)
     for each in runs(scenario):
         expected = best_period(each, scenario, float(str(settings.get("mtbf", 10))))
         assert each.compute[:-1] == approx(expected, rel=1e-12)
@@ -170,8 +192,8 @@ def test_without_variability_every_compute_is_the_best_period(settings: dict[str
 
 def test_the_period_of_a_known_application() -> None:
     """One EAP alone: s/P = load·B gives s = 2·μ·load²·B²/(cores·B) and P = s/(load·B), with B below b_k."""
-    seed = next(i for i in range(20) if generate("checkpoints", i, applications=1).applications[0].name == "EAP-1")
-    [application] = generate("checkpoints", seed, applications=1, mtbf=5, load=0.05, variability=0).applications
+    seed = next(i for i in range(20) if long_runs(i, applications=1).applications[0].name == "EAP-1")
+    [application] = long_runs(seed, applications=1, mtbf=5, load=0.05, variability=0).applications
     size = 2 * 5 * 365 * 86400 * 0.05**2 * 160e9 / 16_000
     assert application.phases.amount[1] == approx(size, rel=1e-12)
     assert application.phases.amount[0] == approx(size / (0.05 * 160e9), rel=1e-12)
@@ -180,14 +202,14 @@ def test_the_period_of_a_known_application() -> None:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_the_io_need_is_the_load_asked_for(settings: dict[str, Any], seed: int) -> None:
-    scenario = generate("checkpoints", seed, **settings)
+    scenario = long_runs(seed, **settings)
     assert all(each.size for each in runs(scenario))
     expected = settings.get("load", 0.5)
     assert io_need(scenario, float(str(settings.get("mtbf", 10)))) == approx(expected, rel=1e-12)
 
 
 def test_all_sizes_are_scaled_alike() -> None:
-    found = runs(generate("checkpoints", seed=4, applications=60))
+    found = runs(long_runs(seed=4, applications=60))
     assert {each.model for each in found} == set(TABLE)
     factor = [each.size / (1e9 * TABLE[each.model][2]) for each in found]
     assert factor == approx([factor[0]] * 60, rel=1e-12)
@@ -195,7 +217,7 @@ def test_all_sizes_are_scaled_alike() -> None:
 
 @pytest.mark.parametrize("variability", [0.15, 0.6])
 def test_computes_vary_as_much_as_asked_for(variability: float) -> None:
-    scenario = generate("checkpoints", seed=6, mtbf=5, load=0.2, variability=variability)
+    scenario = long_runs(seed=6, mtbf=5, load=0.2, variability=variability)
     shares = np.concatenate([each.compute[:-1] / best_period(each, scenario, 5) for each in runs(scenario)])
     assert len(shares) > 10_000
     assert 1 - variability <= shares.min() < 1 - 0.99 * variability
@@ -205,14 +227,14 @@ def test_computes_vary_as_much_as_asked_for(variability: float) -> None:
 
 
 def test_no_checkpoint_is_cut_short_and_none_that_fits_is_left_out() -> None:
-    scenario = generate("checkpoints", seed=7)
+    scenario = long_runs(seed=7)
     for each in runs(scenario):
         # What is left after the last one is less than the longest compute and a checkpoint.
         assert each.compute[-1] < 1.15 * best_period(each, scenario, 10) + each.write
 
 
 def test_a_period_longer_than_the_wall_time_means_compute_only() -> None:
-    found = runs(generate("checkpoints", seed=0, walltime="printed", mtbf=50, load=0.8))
+    found = runs(long_runs(seed=0, walltime="printed", mtbf=50, load=0.8))
     idle = [each for each in found if each.size is None]
     assert {each.model for each in idle} == {"LAP"}
     assert all(each.compute.tolist() == [4 * 3600] for each in idle)
@@ -220,25 +242,25 @@ def test_a_period_longer_than_the_wall_time_means_compute_only() -> None:
 
 def test_one_seed_at_several_settings_has_the_same_applications_and_starts() -> None:
     others: list[dict[str, Any]] = [{"mtbf": 50}, {"load": 0.8}, {"variability": 0.5}]
-    one, *rest = ([each[:3] for each in runs(generate("checkpoints", seed=8, **other))] for other in ({}, *others))
+    one, *rest = ([each[:3] for each in runs(long_runs(seed=8, **other))] for other in ({}, *others))
     assert rest == [one] * 3
 
 
 def test_a_seed_decides_everything() -> None:
-    assert generate("checkpoints", seed=4) == generate("checkpoints", seed=4)
-    assert generate("checkpoints", seed=4) != generate("checkpoints", seed=5)
+    assert long_runs(seed=4) == long_runs(seed=4)
+    assert long_runs(seed=4) != long_runs(seed=5)
 
 
 def test_the_longest_traces_take_little_time_and_room() -> None:
-    generate("checkpoints")
+    long_runs()
     begin = perf_counter()
-    scenario = generate("checkpoints", seed=1, mtbf=5, load=0.2)
+    scenario = long_runs(seed=1, mtbf=5, load=0.2)
     assert perf_counter() - begin < 2
     assert 50_000 < sum(len(each.phases) for each in scenario.applications) < 150_000
 
 
 def test_what_is_saved_loads_the_same(tmp_path: Path) -> None:
-    scenario = generate("checkpoints", seed=7, applications=8, mtbf=30)
+    scenario = long_runs(seed=7, applications=8, mtbf=30)
     save(scenario, tmp_path / "x.yaml")
     assert load(tmp_path / "x.yaml") == scenario
 
@@ -256,6 +278,7 @@ def test_what_is_saved_loads_the_same(tmp_path: Path) -> None:
         ({"bandwidth": "160 GB/s"}, "bandwidth is '160 GB/s'; accepted is a number of bytes/s from 1 to 1e18."),
         ({"core_bandwidth": 0.02}, "core_bandwidth is 0.02; accepted is a number of bytes/s from 1 to 1e18."),
         ({"walltime": "long"}, "walltime is 'long'; accepted is one of literature, printed."),
+        ({"end": "read"}, "end is 'read'; accepted is one of write, compute."),
         ({"mtbf": 0.001, "load": 0.001}, "applications is 30, mtbf is 0.001 and load is 0.001, or up to "),
     ],
 )

@@ -12,11 +12,19 @@ size/P = √(size·min(b, B)·cores/(2μ)), and the smaller of b and B does not 
 root of the factor, and the factor is (load/need)². With it, sizes grow as μ·load² and periods as μ·load: the number of
 checkpoints is all but inverse to both.
 
+Two things of P5 can be read in two ways, and are settings; the defaults are its words.
+
+end         P5's iterations (eq. 1) all end with a write. `write`: as many whole iterations as the wall time holds, and
+            at least one, after which the application ends. `compute`: what is left of the wall time is compute, and an
+            application with a period longer than its wall time only computes, though it counts in the need.
+walltime    `printed`: the row of P5's table 1, which is its row of cores, in thousands, once more. `literature`: hours
+            that others print for the same four applications, four to sixteen times as long.
+
 Where P5 is silent: wall time counts compute and checkpoints at the full speed b, which is what a burst buffer is to
 make possible, so that nobody ends later than first come, first served has planned if nobody is held up. A checkpoint
-that would end after the wall time is not begun, and the rest is compute: an application with a period longer than its
-wall time only computes, though it counts in the need. Draws come in the order of the queue, which is that of the
-scenario. A year has 365 days. The kinds, and so the starts, of a seed are the same at every MTBF, load and variability.
+that would end after the wall time is not begun, but for a first one under `write`. Draws come in the order of the
+queue, which is that of the scenario. A year has 365 days. The kinds, and so the starts, of a seed are the same at every
+MTBF, load and variability.
 """
 
 from __future__ import annotations
@@ -54,9 +62,9 @@ MODELS = (
     Model("Silverton", 8, 32_000, 44_800),
     Model("VPIC", 6, 30_000, 3_750),
 )
-# Hours, for each model. The row that P5 prints is doubtful: it is its row of cores, in thousands, once more. The
-# literature on the same four applications has much longer ones, which are the default.
+# Hours, for each model.
 WALLTIMES = {"literature": (262.4, 64, 128, 157.2), "printed": (16, 4, 32, 30)}
+ENDS = (WITH_WRITE, WITH_COMPUTE) = ("write", "compute")
 WIDEST = max(MODELS, key=lambda model: model.cores)
 
 
@@ -77,7 +85,8 @@ def checkpoints(
     ] = 96_000,
     bandwidth: Bandwidth = 160 * GB,
     core_bandwidth: Bandwidth = 0.02 * GB,
-    walltime: Annotated[str, Accepted("one of literature, printed", lambda value: value in WALLTIMES)] = "literature",
+    walltime: Annotated[str, Accepted("one of literature, printed", lambda value: value in WALLTIMES)] = "printed",
+    end: Annotated[str, Accepted("one of write, compute", lambda value: value in ENDS)] = WITH_WRITE,
 ) -> Scenario:
     """Four kinds of applications, first come, first served on the cores; checkpoints need `load` of the bandwidth."""
     draw = np.random.default_rng(seed)
@@ -99,7 +108,7 @@ def checkpoints(
                 name=f"{MODELS[kinds[i]].name}-{i + 1}",
                 nodes=int(width[i]),
                 release=starts[i],
-                phases=_trace(compute[i] * spread, write[i], size[i], walls[i]),
+                phases=_trace(compute[i] * spread, write[i], size[i], walls[i], end),
             )
             for i, spread in enumerate(draw.uniform(1 - variability, 1 + variability, count) for count in counts)
         ),
@@ -146,14 +155,18 @@ def _counts(most: Floats, mtbf: float, load: float) -> list[int]:
     return [int(each) for each in counts]
 
 
-def _trace(compute: Floats, write: float, size: float, wall: float) -> Trace:
-    """Compute and write until no whole checkpoint fits into the wall time; then compute to its end."""
+def _trace(compute: Floats, write: float, size: float, wall: float, end: str) -> Trace:
+    """Compute and write until no whole checkpoint fits into the wall time; to its end with `compute`."""
     ends = np.cumsum(compute + write)
     count = int(np.searchsorted(ends, wall, side="right"))
+    if end == WITH_WRITE:
+        count = max(1, count)
     kind = np.full(2 * count + 1, COMPUTE, dtype=np.int8)
     kind[1::2] = WRITE
     amount = np.full(2 * count + 1, size)
     amount[:-1:2] = compute[:count]
     amount[-1] = wall - (ends[count - 1] if count else 0.0)
+    if end == WITH_WRITE:
+        kind, amount = kind[:-1], amount[:-1]
     kind.flags.writeable = amount.flags.writeable = False  # a Trace copies what others could change
     return Trace(kind=kind, amount=amount)

@@ -249,7 +249,7 @@ def test_with_enough_of_a_buffer_the_plan_holds_nobody_up(
 
 @pytest.mark.parametrize(("mtbf", "load", "seed", "part"), [(50, 0.8, 6, 1.0), (25, 0.8, 3, 1.0), (25, 0.2, 7, 1.25)])
 def test_flows_do_not_take_turns_at_being_ahead_of_the_plan(mtbf: int, load: float, seed: int, part: float) -> None:
-    scenario = generate("checkpoints", seed, mtbf=mtbf, load=load)
+    scenario = generate("checkpoints", seed, mtbf=mtbf, load=load, walltime="literature", end="compute")
     divided = split(scenario, "static")
     planned, fair = (
         buffer(scenario, part * divided.size, split=divided, strategy=name) for name in ("planned", "fair")

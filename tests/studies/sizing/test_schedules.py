@@ -39,7 +39,8 @@ def test_schedules_keep_every_rule(plain: Document, partition: str) -> None:
 @pytest.mark.parametrize(("mtbf", "load", "seed"), [(25, 0.8, 26), (25, 0.2, 25), (10, 0.2, 29)])
 def test_shares_that_many_cuts_force_keep_every_rule(mtbf: float, load: float, seed: int) -> None:
     """Least squares by non-negative duals alone missed cuts there, by up to three times the size."""
-    found = size_buffer(generate("checkpoints", seed, mtbf=mtbf, load=load), "static")
+    scenario = generate("checkpoints", seed, mtbf=mtbf, load=load, walltime="literature", end="compute")
+    found = size_buffer(scenario, "static")
     assert verify(found.schedule, found.traffic, found.size, found.shares) == []
 
 
