@@ -7,7 +7,7 @@ from pytest import approx
 
 from penstock import generate
 from penstock.reproduce import ExperimentSettings, find, p5
-from penstock.reproduce.p5 import BOUND, PARTS, PRINTED, STRATEGIES, STRETCHES, G
+from penstock.reproduce.p5 import BOUND, P5_WORDS, PARTS, READINGS, STRATEGIES, STRETCHES, G
 from penstock.studies.buffers import buffer
 from penstock.studies.sizing import size_buffer
 
@@ -22,19 +22,27 @@ def few(monkeypatch):
 
 
 def test_in_full_there_are_30_sets_in_each_cell_of_table_2_and_10_in_figure_8():
-    assert [each.size for each in find("P5.table2").campaigns(ExperimentSettings())] == [12 * 30 * 2] * 2
+    assert [each.size for each in find("P5.table2").campaigns(ExperimentSettings())] == [12 * 30 * 2] * 4
     assert [each.size for each in find("P5.fig8").campaigns(ExperimentSettings())] == [
         12 * 10 * len(PARTS) * len(STRATEGIES),
-        12 * 10 * len(PARTS),
+        *[12 * 10 * len(PARTS)] * 3,
     ]
+
+
+def test_the_first_reading_is_p5s_words_and_the_generators_default():
+    walltime, end = READINGS[P5_WORDS]
+    assert next(iter(READINGS)) == P5_WORDS
+    assert generate("checkpoints", 1) == generate("checkpoints", 1, walltime=walltime, end=end)
 
 
 def test_table_2(run, few):
     summary = run("P5.table2").summary
-    for name in ("ratio", f"ratio_{PRINTED}"):
-        assert {load: list(row) for load, row in summary[name].items()} == dict.fromkeys(LOADS, YEARS)
-        assert all(ratio >= 1.0 - 1e-9 for row in summary[name].values() for ratio in row.values())
-        assert summary["interval"][name].keys() == summary[name].keys()
+    assert summary["ratio"] == summary["readings"][P5_WORDS]
+    assert list(summary["readings"]) == list(READINGS)
+    for reading, table in summary["readings"].items():
+        assert {load: list(row) for load, row in table.items()} == dict.fromkeys(LOADS, YEARS)
+        assert all(ratio >= 1.0 - 1e-9 for row in table.values() for ratio in row.values())
+        assert summary["interval"]["readings"][reading].keys() == table.keys()
     for load in LOADS:
         for years in YEARS:
             low, high = summary["range"][load][years]
@@ -51,8 +59,9 @@ def test_a_cell_of_table_2_is_the_mean_of_its_sets(run, few):
 def test_figure_8(run, few):
     summary = run("P5.fig8").summary
     for metric in STRETCHES:
-        for name in (metric, f"{metric}_{PRINTED}"):
-            assert {load: list(row) for load, row in summary[name].items()} == dict.fromkeys(LOADS, YEARS)
+        assert summary[metric] == summary["readings"][P5_WORDS][metric]
+        for table in summary["readings"].values():
+            assert {load: list(row) for load, row in table[metric].items()} == dict.fromkeys(LOADS, YEARS)
         for load in LOADS:
             for years in YEARS:
                 curve = summary[metric][load][years]
