@@ -54,6 +54,7 @@ class Experiment:
     states: str = ""  # what the paper says about it
     levels: tuple[str, ...] = ()  # what the keys below a quantity of the summary are, as ("policy", "pressure")
     data: str | None = None  # what of the settings it takes in place of data of its own: PROFILES or TABLE
+    without_runs: Callable[[ExperimentSettings], Summary] | None = None  # what is known without a run; beside the rest
 
     def name(self, settings: ExperimentSettings) -> str:
         """The name of its files; with data of the user's that says so, lest they replace those without.

@@ -4,13 +4,16 @@ P1 has 100 schedules of at least three months on Cielo and on each of ten projec
 of each. Under our reading of its formula M_1 is Cielo at twice the size, with the same windows: it is left out, lest
 they count twice. Windows are put together by pressure, in intervals of 0.07: P1 has 25 of them, which reach 1.75.
 
+P1 assumes "that each application joined the system at the window start". Read so, everybody begins its life there
+(fresh, as in the summary's first level); read as how yield is counted, it is in the middle of it (below `midlife`).
+
 The papers do not give the whole table of workflows (see `penstock.workloads.apex_table`): the summary says which are
 missing and what was assumed, unless the full table is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +25,7 @@ from penstock.reproduce.experiment import TABLE, Experiment, ExperimentSettings,
 from penstock.reproduce.figures import lines
 from penstock.reproduce.means import half_width
 from penstock.reproduce.p1_synthetic import STRATEGIES
-from penstock.workloads.apex import WINDOWS
+from penstock.workloads.apex import FRESH, MIDLIFE, WINDOWS
 from penstock.workloads.apex_table import Table, read_table
 
 if TYPE_CHECKING:
@@ -34,19 +37,22 @@ MACHINES = [0.0, *map(float, range(2, 11))]
 REFERENCE = "fair-share"
 STEP = 0.07  # of pressure
 RATIO = "min_yield_ratio"
+Bools = np.typing.NDArray[np.bool_]
 QUANTITIES = ("min_yield", RATIO, "efficiency", "utilization", "seconds")
 SPREAD = (0.05, 0.95)
 AXIS = "I/O pressure W"
+RANGES = {"below 0.5": (0.0, 0.5), "0.5 to 1": (0.5, 1.0), "above 1": (1.0, np.inf)}  # of pressure
+SAME_YIELD = 1e-9
 
 
-def apex(settings: ExperimentSettings, workload: str) -> Campaign:
+def apex(settings: ExperimentSettings, workload: str, start: str) -> Campaign:
     """Every window of every machine under all strategies."""
     kind, table = f"apex-{workload.lower()}", {} if settings.table is None else {"table": str(settings.table)}
-    windows = {"window": list(range(1, WINDOWS + 1)), **table}
+    windows = {"window": list(range(1, WINDOWS + 1)), "start": start, **table}
     return Campaign.from_document(
         {
             "version": 1,
-            "name": f"P1-{kind}",
+            "name": f"P1-{kind}-{start}",
             # Machine by machine, so that the windows of a schedule follow one another and it is drawn once.
             "workloads": [
                 {
@@ -64,17 +70,22 @@ def apex(settings: ExperimentSettings, workload: str) -> Campaign:
 
 
 def summarise(results: Sequence[Results]) -> Summary:
-    """For each workload and quantity {strategy: {middle of a pressure interval: mean}}, and what is missing."""
-    summary: Summary = {}
-    widths: Summary = {}
-    notes: list[str] = []
+    """For each workload and quantity {strategy: {middle of a pressure interval: mean}}, and what is missing.
+
+    At the top with applications that are fresh; in the middle of their lives under `midlife`.
+    """
+    summary: Summary = {MIDLIFE: {}}
+    widths: Summary = {MIDLIFE: {}}
+    notes: dict[str, None] = {}
     for each in results:
-        workload = each.points[0]["workload"]
-        summary[workload], widths[workload] = _by_pressure(each)
-        summary[workload]["by_machine"] = _by_machine(each)
-        notes += table_notes(read_table(workload, each.points[0]["table"]))
+        first = each.points[0]
+        workload, fresh = first["workload"], first["start"] == FRESH
+        into, beside = (summary, widths) if fresh else (summary[MIDLIFE], widths[MIDLIFE])
+        into[workload], beside[workload] = _by_pressure(each)
+        into[workload] |= {"by_machine": _by_machine(each), "by_range": _by_range(each)}
+        notes |= dict.fromkeys(table_notes(read_table(workload, first["table"])))
     schedules = min(int(np.unique(each.seed).size) for each in results)
-    return {**summary, "interval": widths, "instances": schedules, "notes": notes}
+    return {**summary, "interval": widths, "instances": schedules, "notes": list(notes)}
 
 
 def table_notes(table: Table) -> list[str]:
@@ -104,7 +115,7 @@ def _by_pressure(results: Results) -> tuple[Summary, Summary]:
                 widths[quantity][plan][key] = half_width(mean)
         ratios = matrices[QUANTITIES.index(RATIO)]
         for place, plan in enumerate(results.plans):
-            found["below_fair_share"][plan][key] = float(np.mean(ratios[:, place] < 1.0 - 1e-9))
+            found["below_fair_share"][plan][key] = _behind(ratios[:, place])
             found["spread"][plan][key] = np.nanquantile(ratios[:, place], SPREAD).tolist()
     return found, widths
 
@@ -121,6 +132,31 @@ def _by_machine(results: Results) -> Summary:
         inside = {i: own & (values.interval == i) for i in np.unique(values.interval[own]).tolist()}
         found["min_yield"][name] = {middle(i): float(np.nanmean(fair[rows])) for i, rows in inside.items()}
     return found
+
+
+def _by_range(results: Results) -> Summary:
+    """Below, up to and above saturation: means, how often behind fair-share, the worst, and set-10 beside fcfs."""
+    values = _Windows(results)
+    found: Summary = {name: {plan: {} for plan in results.plans} for name in (*QUANTITIES, "below_fair_share", "worst")}
+    found["windows"], found["set_10_as_fcfs"] = {}, {}
+    for name, (low, high) in RANGES.items():
+        rows = (values.pressure >= low) & (values.pressure < high)
+        if not rows.any():
+            continue
+        found["windows"][name] = int(rows.sum())
+        found["set_10_as_fcfs"][name] = float(np.mean(values.alike("set-10", "fcfs")[rows]))
+        ratios = values.of(RATIO)[rows]
+        for place, plan in enumerate(results.plans):
+            found["below_fair_share"][plan][name] = _behind(ratios[:, place])
+            found["worst"][plan][name] = float(np.nanmin(ratios[:, place]))
+            for quantity in QUANTITIES:
+                found[quantity][plan][name] = float(np.nanmean(values.of(quantity)[rows, place]))
+    return found
+
+
+def _behind(ratios: Floats) -> float:
+    """The part of windows in which a strategy has less than fair-share."""
+    return float(np.mean(ratios < 1.0 - SAME_YIELD))
 
 
 def middle(interval: int) -> str:
@@ -143,6 +179,13 @@ class _Windows:
         self.interval = np.floor(self.pressure / STEP).astype(np.int64)
         self.machine = np.array([results.points[point]["machine"] for point in results.scenarios[:, 0]])[self._there]
 
+    def alike(self, one: str, other: str) -> Bools:
+        """In which windows two strategies have the same min yield."""
+        found = self.of("min_yield")
+        both = found[:, [self._results.plans.index(plan) for plan in (one, other)]]
+        same: Bools = np.abs(both[:, 0] - both[:, 1]) <= SAME_YIELD
+        return same
+
     def of(self, quantity: str) -> Floats:
         if quantity != RATIO:
             values: Floats = self._results.matrix(quantity)[self._there]
@@ -152,27 +195,38 @@ class _Windows:
         return np.divide(found, reference, out=np.full_like(found, np.nan), where=reference > 0.0)
 
 
+def _readings(summary: Summary, take: Callable[[Summary], Any]) -> dict[str, Any]:
+    """Something of both workloads, for both readings, by title of a panel."""
+    return {
+        f"{each}, {start}": take(part[each])
+        for start, part in ((FRESH, summary), (MIDLIFE, summary[MIDLIFE]))
+        for each in (NERSC, TRILAB)
+    }
+
+
 def draw_machines(summary: Summary) -> Figure:
     """Figure 8: the min yield of fair-share, a line for each machine."""
-    panels = {each: summary[each]["by_machine"]["min_yield"] for each in (NERSC, TRILAB)}
+    panels = _readings(summary, lambda found: found["by_machine"]["min_yield"])
     return lines(panels, x=AXIS, y="min yield of fair-share", columns=2, share_y=True)
 
 
 def draw_ratios(summary: Summary, workload: str) -> Figure:
-    """Figures 9 and 10: a panel for each strategy, its min yield over that of fair-share."""
-    found = summary[workload]
-    others = [plan for plan in found[RATIO] if plan != REFERENCE]
-    panels = {plan: {"mean": found[RATIO][plan]} for plan in others}
-    bands = {plan: {"mean": found["spread"][plan]} for plan in others}
+    """Figures 9 and 10: a panel for each strategy, its min yield over that of fair-share, for both readings."""
+    parts = {FRESH: summary[workload], MIDLIFE: summary[MIDLIFE][workload]}
+    others = [plan for plan in parts[FRESH][RATIO] if plan != REFERENCE]
+    panels, bands = (
+        {plan: {start: found[key][plan] for start, found in parts.items()} for plan in others}
+        for key in (RATIO, "spread")
+    )
     y = "min yield over fair-share's\n(band: 5 % to 95 % of windows)"
     return lines(panels, x=AXIS, y=y, bands=bands, columns=4, at=1.0, share_y=True)
 
 
 def draw_quantity(summary: Summary, quantity: str, y: str, *, log: bool = False) -> Figure:
-    """Figures 11 to 13: both workloads side by side, a line for each strategy."""
-    panels = {each: summary[each][quantity] for each in (NERSC, TRILAB)}
+    """Figures 11 to 13: both workloads side by side, a line for each strategy; below, the other reading."""
+    panels = _readings(summary, lambda found: found[quantity])
     # Below a mean of a few long runs and many short ones, an interval may reach 0, which no logarithm shows.
-    widths = None if log else {each: summary["interval"][each][quantity] for each in (NERSC, TRILAB)}
+    widths = None if log else _readings(summary["interval"], lambda found: found[quantity])
     return lines(panels, x=AXIS, y=y, widths=widths, columns=2, log=log)
 
 
@@ -180,7 +234,7 @@ def _experiment(figure: int, title: str, workloads: Sequence[str], draw: Any, st
     return Experiment(
         id=f"P1.fig{figure}",
         title=title,
-        campaigns=lambda settings: [apex(settings, each) for each in workloads],
+        campaigns=lambda settings: [apex(settings, each, start) for start in (FRESH, MIDLIFE) for each in workloads],
         summarise=summarise,
         draw=draw,
         states=states,
@@ -198,25 +252,29 @@ EXPERIMENTS = (
         draw_machines,
         "Larger machines have a higher pressure, and the min yield of fair-share falls with it, more clearly in TRILAB."
         " NERSC: above 0.8 up to a pressure of 0.4, some below 0.5 at a pressure of 1, some still 1 at 1.4."
-        " TRILAB: never below 0.4, and none close to 1 at pressures above 1.",
+        " TRILAB: never below 0.4, and none close to 1 at pressures above 1. On Cielo no window of NERSC has a pressure"
+        " of 0.5 (§6.3.2).",
     ),
     _experiment(
         9,
         "APEX NERSC: min yield of all strategies over that of fair-share, by I/O pressure",
         (NERSC,),
         lambda summary: draw_ratios(summary, NERSC),
-        "greedy-com lies between 0.9 and 1.1 and is no reliable gain; fcfs, set-10 (identical to it) and greedy-yield"
-        " often lose but gain slightly on average with pressure; lookahead-greedy-yield, periodic-greedy-yield and"
-        " best-next-event almost always gain, more so at high pressure, and hardly ever fall below 0.95.",
+        "greedy-com lies between 0.9 and 1.1 and is no reliable gain; fcfs, set-10 (strictly identical to it) and"
+        " greedy-yield lose in a non-negligible part of windows, and gain slightly on average as the pressure grows;"
+        " lookahead-greedy-yield, periodic-greedy-yield and best-next-event very probably gain, more so at high"
+        " pressure. Of these best-next-event has the highest risk of a loss, of 5 % at worst, and"
+        " periodic-greedy-yield almost none (§6.3.3).",
     ),
     _experiment(
         10,
         "APEX TRILAB: min yield of all strategies over that of fair-share, by I/O pressure",
         (TRILAB,),
         lambda summary: draw_ratios(summary, TRILAB),
-        "All strategies do better than on NERSC; greedy-com gains up to a pressure of 1 and then drops far below 1;"
-        " fcfs and set-10 (identical) and greedy-yield risk losses at low pressure and gain at saturation;"
-        " lookahead-greedy-yield gains almost always, periodic-greedy-yield and best-next-event nearly so.",
+        "All strategies do better than on NERSC; greedy-com gains up to a pressure of 1 and then drops until every"
+        " window has less than fair-share; fcfs and set-10 (identical) and greedy-yield risk losses at low pressure and"
+        " gain consistently at saturation; lookahead-greedy-yield gains almost always, periodic-greedy-yield and"
+        " best-next-event in most windows, and greedy-yield is much like these two (§6.3.4).",
     ),
     _experiment(
         11,
@@ -225,7 +283,9 @@ EXPERIMENTS = (
         lambda summary: draw_quantity(summary, "efficiency", "efficiency"),
         "The efficiency falls quickly with pressure in NERSC, and only beyond a pressure of 1 in TRILAB, where it stays"
         " higher. At high pressure in TRILAB greedy-com is best, fair-share, lookahead-greedy-yield and best-next-event"
-        " follow closely, set-10, fcfs, greedy-yield and periodic-greedy-yield are last; greedy-com is best in NERSC.",
+        " follow closely, set-10, fcfs, greedy-yield and periodic-greedy-yield are last; greedy-com is best in NERSC"
+        " (§6.3.5). lookahead- and periodic-greedy-yield are better than fair-share for NERSC; for TRILAB the first is"
+        " comparable and the second worse (§7).",
     ),
     _experiment(
         12,

@@ -79,7 +79,7 @@ def reproduce(
     folder = FOLDER if output is None else Path(output)
     settings = ExperimentSettings(scale, _existing(profiles), _existing(table))
     results = list(_run(found, settings, folder, on, workers, progress))
-    summary = found.summarise(results)
+    summary = found.summarise(results) | (found.without_runs(settings) if found.without_runs else {})
     failed = sum(int(each.failed.sum()) for each in results)
     made = Reproduction(found, time.monotonic() - begun, summary, folder, found.name(settings), failed)
     _write(made)
