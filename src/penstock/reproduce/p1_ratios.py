@@ -2,6 +2,9 @@
 
 A ratio is the metric of P1's alternative schedule, for which `penstock.workloads.ratios` has closed forms, over what a
 strategy is measured to reach. It is a lower bound on the strategy's competitive ratio, and so at least the closed form.
+
+§5.7 bounds some from above: no example may show more than m there. It also says how much better fair sharing is than
+best-next-event in Example 6, where both are measured.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZES = [12, 16, 24, 32, 48, 64]  # m; Example 6 needs more than 10, Example 2 an even one
+FRESH = "example-1-fresh"  # §5.1's second example, where all are released when the window begins
+SIZES_OF_FRESH = [10, 17, 26, 37, 50, 65]  # K² + 1
 MOST = {"example-6": 32}  # beyond, its pauses are shorter than what the engine takes for one instant
 NO_METRIC = 1e-9  # a metric below this is 0, and the ratio has no limit
 ANY = "any strategy"
@@ -30,18 +35,31 @@ ANY = "any strategy"
 # What each example is about. Example 2 has all three metrics; its efficiency is the one with a finite limit.
 EXAMPLES: dict[str, tuple[Sequence[str], Callable[[int], Ratio]]] = {
     "example-1": (["fair-share"], ratios.example_1),
+    FRESH: (["fair-share"], ratios.example_1_fresh),
     "example-2": (STRATEGIES, ratios.example_2_efficiency),
     "example-3": ([name for name, row in TABLE_2.items() if row["efficiency"] is ratios.example_3], ratios.example_3),
     "example-4": (["periodic-greedy-yield"], ratios.example_4),
     "example-5": (STRATEGIES, ratios.example_5),
     "example-6": (["best-next-event"], ratios.example_6),
 }
+# §5.7.1 and §5.7.2: whose ratio is exactly m, and the examples that have an alternative to compare with.
+EXACTLY_M: dict[str, tuple[Sequence[str], Sequence[Callable[[int], Ratio]]]] = {
+    "min_yield": (
+        ["fair-share"],
+        [ratios.example_1, ratios.example_2_min_yield, ratios.example_5, ratios.example_6],
+    ),
+    "efficiency": (
+        ["fcfs", "set-10", "greedy-yield", "lookahead-greedy-yield", "periodic-greedy-yield"],
+        [ratios.example_2_efficiency, ratios.example_3],
+    ),
+}
 
 
 def campaigns(_: ExperimentSettings) -> list[Campaign]:
     """Examples whose plans are the strategies in one; Example 4, whose period depends on m, in one for each m."""
+    more: dict[str, dict[str, Any]] = {FRESH: {"fresh": True}, "example-2": {"sharing": list(STRATEGIES)}}
     plain: list[dict[str, Any]] = [
-        {"generate": name, "set": {"m": sizes(name)} | ({"sharing": list(STRATEGIES)} if name == "example-2" else {})}
+        {"generate": name.removesuffix("-fresh"), "label": name, "set": {"m": sizes(name)} | more.get(name, {})}
         for name in EXAMPLES
         if name != "example-4"
     ]
@@ -53,7 +71,7 @@ def campaigns(_: ExperimentSettings) -> list[Campaign]:
 
 def sizes(example: str) -> list[int]:
     """The numbers of applications that an example is run with."""
-    return [m for m in SIZES if m <= MOST.get(example, m)]
+    return [m for m in (SIZES_OF_FRESH if example == FRESH else SIZES) if m <= MOST.get(example, m)]
 
 
 def _campaign(name: str, workloads: list[dict[str, Any]], sharing: list[str]) -> Campaign:
@@ -84,7 +102,33 @@ def summarise(results: Sequence[Results]) -> Summary:
         strategy: {metric: reached.row(formula, strategy) for metric, formula in row.items()}
         for strategy, row in TABLE_2.items()
     }
-    return {**summary, "instances": len(SIZES)}
+    return {**summary, "exactly_m": _parts_of_m(reached), **_fair_over_best(reached), "instances": len(SIZES)}
+
+
+def _parts_of_m(reached: _Reached) -> Summary:
+    """§5.7.1, §5.7.2: {metric: {strategy: {m: the largest ratio that an example shows, in m}}}, at most 1."""
+    return {
+        metric: {
+            strategy: {
+                str(m): max(reached.ratio(each(m), strategy, m) for each in formulas if m in sizes(each(m).example)) / m
+                for m in SIZES
+            }
+            for strategy in strategies
+        }
+        for metric, (strategies, formulas) in EXACTLY_M.items()
+    }
+
+
+def _fair_over_best(reached: _Reached) -> Summary:
+    """§5.7.3: the min yield of fair-share over that of best-next-event in Example 6, and what P1 proves of it."""
+    proved = {str(m): ratios.example_6_fair_share(m) for m in sizes("example-6")}
+    names = ("fair-share", "best-next-event")
+    fair, best = ({m: reached.ratio(each, name, int(m)) for m, each in proved.items()} for name in names)
+    return {
+        "fair_over_best_next_event": {m: best[m] / fair[m] for m in proved},
+        "fair_over_best_next_event_proved": {m: each.ratio for m, each in proved.items()},
+        "fair_over_best_next_event_entry": {m: each.entry for m, each in proved.items()},
+    }
 
 
 class _Reached:
@@ -141,7 +185,10 @@ EXPERIMENTS = (
         states="No strategy has a competitive ratio better than: 3/2 for the min yield (Example 5), m/4 for the"
         " efficiency and any number for the utilization (Example 2). fair-share has m for the min yield (Example 1),"
         " periodic-greedy-yield 2 (Example 4), best-next-event m/2 - 4 (Example 6), the others any number (Example 2);"
-        " fcfs, set-10, best-next-event and those that look at the yield have m for the efficiency (Example 3).",
+        " fcfs, set-10, best-next-event and those that look at the yield have m for the efficiency (Example 3). With"
+        " all released at once fair-share still has √m - 3 (§5.1). m is exact for the min yield of fair-share, and for"
+        " the efficiency of all that never leave bandwidth idle; in Example 6 fair-share is m/2 - 6 times better than"
+        " best-next-event (§5.7).",
         levels=("example or strategy", "m or metric", "m"),
     ),
 )

@@ -41,7 +41,7 @@ def example_1(m: int, T: float = 1e6) -> Ratio:
 def example_1_fresh(m: int) -> Ratio:
     """All released at 0, m = K² + 1: the last gets 1/(K + 1); P1's entry √m - 3 is in the text of §5.1."""
     size = math.isqrt(m - 1)
-    return Ratio("example-1", "min_yield", (size - 2 + 1 / (size + 1)) / size, 1 / (size + 1), math.sqrt(m) - 3)
+    return Ratio("example-1-fresh", "min_yield", (size - 2 + 1 / (size + 1)) / size, 1 / (size + 1), math.sqrt(m) - 3)
 
 
 def example_2_min_yield(m: int) -> Ratio:
@@ -79,6 +79,12 @@ def example_6(m: int, epsilon: float | None = None) -> Ratio:
     epsilon = largest_epsilon(m) if epsilon is None else epsilon
     end = m * m / 2 - 2 * m + 2
     return Ratio("example-6", "min_yield", 1 - (m - 1) * (1 + epsilon) / end, (m + 2) / end, m / 2 - 4)
+
+
+def example_6_fair_share(m: int, epsilon: float | None = None) -> Ratio:
+    """Fair sharing against best-next-event in Example 6: the last ends its long operation before 3m (§5.7.3)."""
+    end = m * m / 2 - 2 * m + 2
+    return Ratio("example-6", "min_yield", (m * m / 2 - 5 * m) / end, example_6(m, epsilon).strategy, m / 2 - 6)
 
 
 EXAMPLE_2 = {"efficiency": example_2_efficiency, "utilization": example_2_utilization}
