@@ -10,7 +10,7 @@ from pytest import approx
 
 from penstock import generate, pack
 from penstock.campaign import read_results
-from penstock.reproduce import ExperimentSettings, find
+from penstock.reproduce import ExperimentSettings, find, p3_packs
 from penstock.reproduce.p3_packs import ALPHAS, BY_ALPHA, FIRST_FIT, ONE, ONE_LONGEST, PARTS, PLANS
 
 QUANTITIES = {
@@ -21,11 +21,33 @@ QUANTITIES = {
 }
 
 
+FEW = [2.5]  # of the values between, of which there are 27
+
+
+@pytest.fixture(autouse=True)
+def few(request, monkeypatch):
+    if "run" in request.fixturenames:
+        monkeypatch.setattr(p3_packs, "BETWEEN", FEW)
+
+
 def test_in_full_there_are_as_many_workloads_as_in_the_paper():
-    (campaign,) = find("P3.fig10").campaigns(ExperimentSettings())
+    campaign, between = find("P3.fig10").campaigns(ExperimentSettings())
     assert campaign.size == len(ALPHAS) * 10 * len(PLANS)
-    seeds = [seed for workload in campaign.workloads for seed in workload.seeds]
-    assert len(set(seeds)) == len(ALPHAS) * 10
+    seeds = [seed for each in (campaign, between) for workload in each.workloads for seed in workload.seeds]
+    assert len(set(seeds)) == len(seeds) == 39 * 10
+    assert sorted([*ALPHAS, *p3_packs.BETWEEN]) == [each / 4 for each in range(2, 41)]
+
+
+def test_quarters_count_all_workloads(run):
+    summary = run("P3.fig10").summary
+    place, (alpha,) = len(ALPHAS), FEW
+    ratios = []
+    for seed in (1000 * place + 1, 1000 * place + 2):
+        scenario = generate("packs", seed=seed, alpha=alpha)
+        ratios.append(pack(scenario, 1.0).makespan / pack(scenario, "inf").makespan)
+    first = 2 * len(ALPHAS) * summary["overall"]["makespan_ratio"][ONE]
+    expected = (first + sum(ratios)) / (2 * len(ALPHAS) + 2)
+    assert summary["overall_in_quarters"]["makespan_ratio"][ONE] == approx(expected)
 
 
 @pytest.mark.parametrize(("name", "quantity"), QUANTITIES.items())
