@@ -1,4 +1,4 @@
-"""P4 figures 3 to 6, at two loads with two sets for each number of applications."""
+"""P4 figures 3 to 6 and its study of OSTs, at two loads with two sets for each number of applications."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pytest import approx
 from penstock import allocate, generate
 from penstock.reproduce import ExperimentSettings, find, p4, reproduce
 from penstock.reproduce.p4 import ALLOCATIONS, BEST, GC, GNC, MCKP, PLACED, RANDOM, TCPU, TOLD, pair_name
+from penstock.reproduce.p4_osts import cut_off
 
 IDS = [f"P4.fig{figure}" for figure in range(3, 7)]
 PATTERNS = """\
@@ -114,3 +115,31 @@ def test_measured_profiles_take_the_place_of_the_families(few, tmp_path):
     assert set(made.summary["rho_io"][pair_name(BEST, GNC)].values()) == {1.0}
     others = [high for name in PLACED for _, high in made.summary["spread"]["rho_io"][pair_name(name, GNC)].values()]
     assert 1.0 < max(others) <= 2.5  # which it is for the one that is faster on two targets
+
+
+def test_osts(run, few):
+    summary = run("P4.osts").summary
+    assert summary["profiles"] == "built-in family ascent"
+    for quantity in ("mean_io_slowdown", "machine_idletime"):
+        assert list(summary[quantity]) == list(PLACED)
+        assert summary["interval"][quantity].keys() == summary[quantity].keys()
+    # Sets of a load and a number of applications have the seeds of figure 4, and profiles that rise.
+    scenario = generate("targets", seed=1, load=0.2, applications=20, family="ascent")
+    rising = [list(each.profile.values()) for each in scenario.applications]
+    assert all(profile == sorted(profile) for profile in rising)
+
+
+def test_the_cut_off_is_the_first_load_from_which_on_the_other_is_lower():
+    low, high = {"0.1": 1.0, "0.3": 1.0, "0.5": 1.0}, {"0.1": 2.0, "0.3": 2.0, "0.5": 2.0}
+    assert cut_off(high, low) == 0.1
+    assert cut_off(low, high) is None
+    assert cut_off(high | {"0.3": 0.5}, low) == 0.5
+
+
+def test_osts_with_measurements(few, tmp_path, shared_data):
+    measured = shared_data / "forge" / "mn4_189_patterns.csv"
+    if not measured.is_file():
+        pytest.skip("no measured profiles among the data sets (../shared/data/forge); P4's own, of PlaFRIM, never are")
+    made = reproduce("P4.osts", scale=1e-6, output=tmp_path, profiles=measured)
+    assert (made.failed, made.name) == (0, "P4.osts-mn4_189_patterns")
+    assert made.summary["profiles"] == measured.name

@@ -47,6 +47,7 @@ MODULES = {
     "P4.fig4": "p4",
     "P4.fig5": "p4",
     "P4.fig6": "p4",
+    "P4.osts": "p4_osts",
     "P5.table2": "p5",
     "P5.fig8": "p5",
 }
