@@ -1,6 +1,7 @@
 """Periodic greedy yield: greedy yield that thinks again every δ seconds (P1 §4.1).
 
-Long transfers make greedy yield hold on to a decision that has become a bad one; ticks bound how long.
+Long transfers make greedy yield hold on to a decision that has become a bad one; ticks bound how long. The default δ is
+P1's, and counts the operations of the whole window, those to come included.
 """
 
 from collections.abc import Mapping
