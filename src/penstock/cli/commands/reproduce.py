@@ -28,7 +28,10 @@ Output = Annotated[
     Path, typer.Option("-o", "--output", metavar="DIR", help="Where figures, data and runs go; continued if begun.")
 ]
 Profiles = Annotated[Path | None, typer.Option(metavar="FILE", help="Measured bandwidths by application, for P4.")]
-Table = Annotated[Path | None, typer.Option(metavar="FILE", help="The full APEX table, for P1.fig8 to P1.fig13.")]
+Table = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The full APEX table, for P1.fig8 to P1.fig13 and P1.fig20 to P1.fig22."),
+]
 
 
 def reproduce(
