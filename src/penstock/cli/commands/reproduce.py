@@ -79,7 +79,7 @@ def _check_use(option: str, file: Path | None, asked: list[Experiment]) -> None:
     if file is not None and all(each.data != option for each in asked):
         known = rooms.reproduce.catalogue
         takers = [name for name in known.IDS if known.find(name).data == option]
-        raise InvalidOption(f"--{option} is for {takers[0]} to {takers[-1]}; none of these was asked for")
+        raise InvalidOption(f"--{option} is for {', '.join(takers)}; none of these was asked for")
 
 
 def _show_all(experiments: list[Experiment], *, json: bool) -> None:
