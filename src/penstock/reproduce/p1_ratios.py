@@ -161,10 +161,10 @@ def _finite(value: float) -> float | None:
 
 
 def draw(summary: Summary) -> Figure:
-    """A panel for each example: what was measured, what P1 proves, and the entry of Table 2, as m grows."""
+    """A panel for each example: what was measured, what P1 proves, and what it states, as m grows."""
     panels = {}
     for example in EXAMPLES:
-        named = {"measured": "ratio", "closed form": "closed_form", "Table 2": "entry"}
+        named = {"measured": "ratio", "closed form": "closed_form", "P1 states": "entry"}
         panels[_title(example)] = {name: summary[key][example] for name, key in named.items()}
     return lines(panels, x="number of applications m", y="ratio", columns=3)
 
