@@ -25,8 +25,9 @@ def nearest_to_zero(rows: Floats, at_least: Floats) -> Floats:
     dual, _ = nnls(np.vstack([rows.T, eased]), np.append(np.zeros(rows.shape[1]), 1.0))
     met = dual > 0.0
     x: Floats = np.linalg.lstsq(rows[met], eased[met], rcond=None)[0]
-    # With many rows that are almost the same the search for the dual may end too early.
+    # With many rows that are almost the same the search for the dual may end too early. The other solver goes through
+    # the inside of what the rows leave, and at the smallest size there may be none but for what is not yet wrong.
     if (eased - rows @ x).max() > _WRONG:
         columns = rows.shape[1]
-        return interior(np.zeros(columns), -rows, -eased, np.ones(columns)).x
+        return interior(np.zeros(columns), -rows, _WRONG - at_least, np.ones(columns)).x
     return x
