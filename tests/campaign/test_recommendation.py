@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 from penstock import Scenario, generate, simulate
-from penstock.campaign.recommendation import (
-    GOALS,
-    NOISE,
-    Recommendation,
-    check_variants,
-    judged,
-    metric_for,
-    recommend,
-    usual_goal,
-)
+from penstock.campaign.goals import GOALS, check_variants
+from penstock.campaign.recommendation import NOISE, Recommendation, judged, metric_for, recommend, usual_goal
 from penstock.campaign.statistics import RESAMPLES
 from penstock.errors import InvalidOption, PolicyError
 from penstock.policies.sharing import find

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from penstock.campaign.executor import executor
+from penstock.campaign.goals import FEWEST, check_goal, check_variants
 from penstock.campaign.statistics import NO_DIFFERENCE, Interval, PairCounts, mean_intervals, tally
 from penstock.campaign.summary import BETTER, WORSE, verdict
 from penstock.campaign.tasks import Metric
@@ -24,22 +25,12 @@ from penstock.campaign.variants import run_variants
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
 from penstock.model import Scenario
-from penstock.model.problems import near
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing, no_ticks
 from penstock.studies.study import Study
 
-GOALS = {
-    "node-hours": "node_hours_lost",
-    "min-yield": "min_yield",
-    "efficiency": "efficiency",
-    "utilization": "utilization",
-    "stretch": "max_stretch",
-    "mean-stretch": "mean_stretch",
-}
 IN_USE = "fair-share"  # what a file system does by itself
 NOISE = 0.1  # of variants of a scenario that has none
-FEWEST = 20  # variants; intervals of less than half as many values are too narrow
 ENOUGH = 100
 _EVENTS = 20_000_000  # of all variants, as a default: some seconds
 
@@ -184,16 +175,9 @@ def metric_for(goal: str) -> Metric:
     >>> metric_for("stretch").name, metric_for("stretch").best
     ('max_stretch', -1)
     """
-    metric = TASK.metric(GOALS.get(goal, ""))
-    if metric is None:
-        raise InvalidOption(f"no goal is named {goal!r}{near(goal, GOALS) or ';'} known: {', '.join(GOALS)}")
+    metric = TASK.metric(check_goal(goal))
+    assert metric is not None  # a goal's metric is one of every run
     return metric
-
-
-def check_variants(variants: int) -> None:
-    """Refuse too few to say anything."""
-    if variants < FEWEST:
-        raise InvalidOption(f"{variants} variants are too few to tell luck from merit; accepted is {FEWEST} or more")
 
 
 def enough_variants(events: int) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.advise
     import penstock.campaign.document
     import penstock.campaign.executor
+    import penstock.campaign.goals
     import penstock.campaign.merging
     import penstock.campaign.recommendation
     import penstock.campaign.remote

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, nearest
 from penstock.lookback.phases import OrderKeys, PastPhase, Phases
 from penstock.lookback.walk import walk
 
@@ -273,7 +272,7 @@ def _worst_first(held: Iterable[HeldBack]) -> tuple[HeldBack, ...]:
 def _not_there(job: str, known: set[str]) -> str:
     if not known:
         return f"no job {job!r}: no job did any I/O"
-    near = difflib.get_close_matches(job, known, n=1)
+    near = nearest(job, known)
     shown = ", ".join(sorted(known)[:10]) + (" …" if len(known) > 10 else "")
     return f"no job {job!r} did any I/O; {f'did you mean {near[0]!r}? ' if near else ''}known: {shown}"
 

@@ -6,14 +6,13 @@ in angle brackets are tags of unions (see `phases`): they tell which record was 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from penstock.errors import InvalidScenario
+from penstock.errors import InvalidScenario, nearest
 from penstock.model.units import shown
 
 Path = tuple[str | int, ...]
@@ -62,7 +61,7 @@ def place(path: Path) -> str:
 
 def near(word: object, known: Iterable[str]) -> str:
     """A suggestion for a misspelt word, or nothing."""
-    found = difflib.get_close_matches(str(word), list(known), n=1)
+    found = nearest(str(word), known)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 

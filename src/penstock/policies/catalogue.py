@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import re
@@ -14,7 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from penstock.errors import PolicyError, UnknownPolicy
+from penstock.errors import PolicyError, UnknownPolicy, nearest
 
 
 class Policy(Protocol):
@@ -32,12 +31,13 @@ P = TypeVar("P", bound=Policy)
 class Catalogue(Generic[P]):
     """The policies for one decision, such as "sharing": ours, and those that others install.
 
-    `ours` has the module of each name, in which the policy has the module's name. Modules are imported when asked for.
+    `ours` has the module of each name, in which the policy has the module's name. Modules are imported when asked for,
+    and so is what `kind` gives: names are looked up and refused without Numba.
     """
 
     decision: str
     ours: Mapping[str, str]
-    kind: type[P]
+    kind: Callable[[], type[P]]
     from_function: Callable[[Callable[..., Any]], P]
     arguments: str  # of a policy's function, for users
 
@@ -47,7 +47,7 @@ class Catalogue(Generic[P]):
 
     def named(self, name: str) -> P:
         """The policy for a name, `file.py` or `file.py:function`."""
-        if name in self.ours:
+        if name in self.ours:  # what most ask for, without a look at all that is installed
             module = importlib.import_module(f"penstock.policies.{self.decision}.{self.ours[name]}")
             return getattr(module, self.ours[name])  # type: ignore[no-any-return]
         if re.search(r"\.py(:|$)", name):  # before a look at all that is installed, which takes longer than a short run
@@ -55,6 +55,14 @@ class Catalogue(Generic[P]):
         if name in (installed := self._installed()):
             return self._from_entry_point(installed[name])
         raise UnknownPolicy(self._unknown(name))
+
+    def check(self, name: str) -> None:
+        """Refuse a name that finds nothing, and load nothing for one that does."""
+        if name in self.ours or name in self._installed():
+            return
+        if not re.search(r"\.py(:|$)", name):
+            raise UnknownPolicy(self._unknown(name))
+        self._check_file(name.partition(":")[0])
 
     def find(self, asked: str | P | Callable[..., Any]) -> P:
         """The policy for a name, `file.py`, `file.py:function`, or a function itself."""
@@ -66,7 +74,7 @@ class Catalogue(Generic[P]):
 
     def policy_of(self, thing: Any, where: str) -> P:
         """The policy that `thing` is, or that is made of it."""
-        if isinstance(thing, self.kind):
+        if isinstance(thing, self.kind()):
             return thing
         if callable(thing):
             return self.from_function(thing)
@@ -74,7 +82,7 @@ class Catalogue(Generic[P]):
 
     def _unknown(self, name: str) -> str:
         known = self.names()
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        near = nearest(name, known, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         listed = ", ".join(known)
         return f"no {self.decision} policy named {name!r}.{hint} Known: {listed}; or a file: my_policy.py:function"
@@ -90,16 +98,19 @@ class Catalogue(Generic[P]):
             raise PolicyError(f"the installed policy {point.name!r} ({point.value}) does not load: {error}") from error
         return self.policy_of(loaded, f"the installed policy {point.name!r}")
 
-    def _from_file(self, text: str) -> P:
-        path, _, attribute = text.partition(":")
+    def _check_file(self, path: str) -> None:
         if not Path(path).is_file():
             raise UnknownPolicy(f"{path}: there is no such file to take a {self.decision} policy from")
+
+    def _from_file(self, text: str) -> P:
+        path, _, attribute = text.partition(":")
+        self._check_file(path)
         module = _executed(path)
         if attribute:
             if not hasattr(module, attribute):
                 raise UnknownPolicy(f"{path} has no function {attribute!r}")
             return self.policy_of(getattr(module, attribute), text)
-        found = [thing for thing in vars(module).values() if isinstance(thing, self.kind)]
+        found = [thing for thing in vars(module).values() if isinstance(thing, self.kind())]
         own = [thing for thing in found if thing.plain.__module__ == module.__name__]
         if len(own) != 1:
             raise PolicyError(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-
-import numpy as np
 
 from penstock.errors import PolicyError
 
@@ -42,6 +41,6 @@ def check_known(who: str, known: Settings, given: Settings) -> None:
 
 def labelled(name: str, settings: Settings, defaults: Settings) -> str:
     """The name, with the parameters that were set: what finds this policy again."""
-    changed = {key: value for key, value in settings.items() if not np.isnan(value) and value != defaults.get(key)}
+    changed = {key: value for key, value in settings.items() if not math.isnan(value) and value != defaults.get(key)}
     given = ",".join(f"{key}={value!r}".removesuffix(".0") for key, value in changed.items())
     return f"{name}({given})" if given else name

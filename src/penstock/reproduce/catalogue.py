@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 
-from penstock.errors import InvalidOption
+from penstock.errors import InvalidOption, nearest
 from penstock.reproduce.experiment import Experiment
 
 MODULES = {
@@ -63,8 +62,9 @@ def find(name: str) -> Experiment:
     """
     known = {each.lower(): each for each in IDS}
     if name.lower() not in known:
-        near = difflib.get_close_matches(name.lower(), known, n=3)
-        hint = f"did you mean {' or '.join(known[each] for each in near)}? " if near else ""
+        paper = name.partition(".")[0].upper()
+        near = nearest(name, [each for each in IDS if each.startswith(f"{paper}.")], most=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise InvalidOption(f"no experiment named {name!r}; {hint}`penstock reproduce --list` has them all")
     found = known[name.lower()]
     experiments: tuple[Experiment, ...] = import_module(f"penstock.reproduce.{MODULES[found]}").EXPERIMENTS

@@ -7,7 +7,6 @@ what `generators()` shows. A generator that draws random numbers also has a para
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
-from penstock.errors import InvalidOption
+from penstock.errors import InvalidOption, nearest
 
 if TYPE_CHECKING:
     from penstock.model import Scenario
@@ -135,7 +134,7 @@ def _find(kind: str) -> Generator:
 
 
 def _unknown(what: str, name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    near = nearest(name, known)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"{what} {name!r}.{hint} Known: {', '.join(known)}."
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts import import_options as of
 from penstock.cli.parts.many_runs import On, Workers
 from penstock.cli.parts.options import Html, Json, SharingList
@@ -30,7 +31,7 @@ Sources = Annotated[
         "printed or an SWF file.",
     ),
 ]
-Against = Annotated[str, typer.Option(metavar="NAME", help="The sharing policy in use.")]
+Against = Annotated[str, typer.Option(metavar="NAME", help="The sharing policy in use.", **choices.policy("sharing"))]
 Goal = Annotated[
     str | None,
     typer.Option(

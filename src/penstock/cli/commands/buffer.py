@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
@@ -56,11 +57,18 @@ Admit = Annotated[
 ]
 StrategyName = Annotated[
     str | None,
-    typer.Option("--strategy", metavar="NAME", help="Who drains and fetches first, or own.py.  [default: fair]"),
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        help="Who drains and fetches first, or own.py.  [default: fair]",
+        **choices.policy("buffering"),
+    ),
 ]
 Sharing = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A sharing policy behind the buffer, instead of a strategy."),
+    typer.Option(
+        metavar="NAME", help="A sharing policy behind the buffer, instead of a strategy.", **choices.policy("sharing")
+    ),
 ]
 Compare = Annotated[bool, typer.Option("--compare", help="All strategies, and the one given, side by side.")]
 Swept = Annotated[bool, typer.Option("--sweep", help="Capacities from 0 to three times the smallest that is enough.")]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.many_runs import Workers
 from penstock.cli.parts.options import Follow, Html, Json, Noise, Plot, ScenarioFile, Seed, SharingList, TimeLimit
@@ -18,7 +19,7 @@ from penstock.cli.parts.simulations import (
     run_all,
     time_given,
 )
-from penstock.cli.rooms import campaign, model, policies
+from penstock.cli.rooms import campaign, model
 from penstock.errors import InvalidOption
 
 Goal = Annotated[
@@ -34,7 +35,10 @@ Variants = Annotated[
     int | None, typer.Option(metavar="N", help="How many variants for --goal.  [default: 100; 20 where runs are long]")
 ]
 Against = Annotated[
-    str | None, typer.Option(metavar="NAME", help="What is in use now, for --goal.  [default: fair-share]")
+    str | None,
+    typer.Option(
+        metavar="NAME", help="What is in use now, for --goal.  [default: fair-share]", **choices.policy("sharing")
+    ),
 ]
 
 
@@ -99,11 +103,10 @@ def _check_goal(
         return
 
     if goal != AUTO:
-        campaign.recommendation.metric_for(goal)
+        campaign.goals.check_goal(goal)
     if variants is not None:
-        campaign.recommendation.check_variants(variants)
+        campaign.goals.check_variants(variants)
     if noise == 0.0:
         raise InvalidOption("--noise is 0, so all variants would be the same; a --goal needs a noise above 0")
-    campaign.executor.executor("local", workers)
-    if against is not None:
-        policies.sharing.find(against)
+    if workers is not None:
+        campaign.executor.executor("local", workers)

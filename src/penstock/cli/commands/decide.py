@@ -7,13 +7,20 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.options import Sharing
 from penstock.cli.parts.output import print_json
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import model, studies
 
 State = Annotated[
-    Path, typer.Argument(metavar="STATE", help="A state file: capacity, now, end, active applications; - for stdin.")
+    Path,
+    typer.Argument(
+        metavar="STATE",
+        help="A state file: capacity, now, end, active applications; - for stdin.",
+        parser=choices.read_path,
+        **choices.file(*choices.SCENARIOS),
+    ),
 ]
 
 

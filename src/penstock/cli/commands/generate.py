@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import output, print_json
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import model, report, workloads
 from penstock.errors import InvalidOption
 
-Kind = Annotated[str | None, typer.Argument(help="Which workload; without it, the list of them.")]
+Kind = Annotated[
+    str | None,
+    typer.Argument(help="Which workload; without it, the list of them.", **choices.one_of(choices.workloads)),
+]
 Rest = Annotated[list[str] | None, typer.Argument(metavar="[NAME=VALUE]…", help="More settings.")]
 Setting = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting; several may follow one --set.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed, Sharing
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_packing, print_packings
@@ -35,6 +36,7 @@ Mapping = Annotated[
     typer.Option(
         metavar="NAME",
         help="Which jobs start when and where: a name from `penstock policies`, or a file.  [default: make-pack]",
+        **choices.policy("mapping"),
     ),
 ]
 Backfill = Annotated[bool, typer.Option("--backfill", help="No packs: short for --mapping backfill.")]

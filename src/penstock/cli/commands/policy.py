@@ -7,13 +7,18 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.controller import AddressOption, order
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import tell
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="A name from `penstock policies`, or my_policy.py:function; none: show it."),
+    typer.Argument(
+        metavar="NAME",
+        help="A name from `penstock policies`, or my_policy.py:function; none: show it.",
+        autocompletion=choices.policy("sharing")["autocompletion"],  # what is installed there may not be here
+    ),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli import rooms
+from penstock.cli.parts import choices
 from penstock.cli.parts.leave import leave
 from penstock.cli.parts.many_runs import On, Workers, follow, interruptible, need_pyarrow
 from penstock.cli.parts.options import Json
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from penstock.reproduce import Experiment
 
 Ids = Annotated[
-    list[str] | None, typer.Argument(metavar="ID", help="Experiments, as P1.fig5, or all.", show_default=False)
+    list[str] | None,
+    typer.Argument(
+        metavar="ID",
+        help="Experiments, as P1.fig5, or all.",
+        show_default=False,
+        **choices.one_of(choices.experiments),
+    ),
 ]
 List = Annotated[bool, typer.Option("--list", help="Show which experiments there are.")]
 Scale = Annotated[float, typer.Option(metavar="X", help="Times the paper's number of instances; at least two are run.")]

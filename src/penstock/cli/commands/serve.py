@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import tell
 from penstock.cli.rooms import live, report
@@ -34,7 +35,10 @@ Journal = Annotated[
 Sharing = Annotated[
     str | None,
     typer.Option(
-        "--sharing", metavar="NAME", help="A name from `penstock policies`, or my_policy.py:function.  [fair-share]"
+        "--sharing",
+        metavar="NAME",
+        help="A name from `penstock policies`, or my_policy.py:function.  [fair-share]",
+        **choices.policy("sharing"),
     ),
 ]
 Nodes = Annotated[

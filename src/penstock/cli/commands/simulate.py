@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_run
@@ -15,7 +16,11 @@ from penstock.errors import InvalidOption
 
 Sharing = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A name from `penstock policies`, or my_policy.py:function.  [fair-share]"),
+    typer.Option(
+        metavar="NAME",
+        help="A name from `penstock policies`, or my_policy.py:function.  [fair-share]",
+        **choices.policy("sharing"),
+    ),
 ]
 
 

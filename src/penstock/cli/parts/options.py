@@ -7,13 +7,34 @@ from typing import Annotated
 
 import typer
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file (.yaml, .json).")]
+from penstock.cli.parts import choices
+
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario file (.yaml, .json); - for standard input.",
+        parser=choices.read_path,
+        **choices.file(*choices.SCENARIOS),
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Sharing = Annotated[
-    str, typer.Option(metavar="NAME", help="A name from `penstock policies`, or my_policy.py:function.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="A name from `penstock policies`, or my_policy.py:function.",
+        **choices.policy("sharing"),
+    ),
 ]
 SharingList = Annotated[
-    str | None, typer.Option("--sharing", metavar="A,B,…", help="Which policies, comma-separated.  [default: all]")
+    str | None,
+    typer.Option(
+        "--sharing",
+        metavar="A,B,…",
+        help="Which policies, comma-separated.  [default: all]",
+        **choices.policy("sharing", many=True),
+    ),
 ]
 Follow = Annotated[
     Path | None,

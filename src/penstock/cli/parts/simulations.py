@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.cli.parts.choices import split_names
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import campaign, model, policies, report, studies
@@ -35,7 +36,7 @@ def find_policies(sharing: str | None = None, plan: Path | None = None) -> list[
     """Each of the policies named, or all, and before them a plan if there is one."""
     with user_code(), ProgressLine() as line:
         found = [studies.schedules.follow(plan)] if plan else []
-        for name in policies.sharing.catalogue.known_names() if sharing is None else _names(sharing):
+        for name in policies.sharing.catalogue.known_names() if sharing is None else split_names(sharing):
             line.show(f"compiling {name}")
             found.append(policies.sharing.find(name))
         return found
@@ -114,13 +115,6 @@ def disturbed(scenario: Scenario, noise: float | None, seed: int | None) -> Scen
         raise InvalidOption(f"--seed is {seed}; a seed is a whole number ≥ 0")
     given = {"noise": noise, "seed": seed}
     return scenario.model_copy(update={name: value for name, value in given.items() if value is not None})
-
-
-def _names(text: str) -> list[str]:
-    # An empty name is more likely a slip, or an unset variable of a script, than a wish.
-    if not all(map(str.strip, text.split(","))):
-        raise InvalidOption(f"--sharing: {text!r} has an empty name; give names as in fcfs,greedy-yield")
-    return policies.sharing.catalogue.split_names(text)
 
 
 def _fraction(scenario: Scenario, now: float) -> float | None:

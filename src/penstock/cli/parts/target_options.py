@@ -7,11 +7,23 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
+
 Allocation = Annotated[
-    str | None, typer.Option(metavar="NAME", help="How many targets: a name from `penstock policies`.  [default: tcpu]")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How many targets: a name from `penstock policies`.  [default: tcpu]",
+        **choices.policy("allocation"),
+    ),
 ]
 Placement = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Which targets: a name, likewise.  [default: greedy-clairvoyant]")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Which targets: a name, likewise.  [default: greedy-clairvoyant]",
+        **choices.policy("placement"),
+    ),
 ]
 Knowledge = Annotated[
     str | None,

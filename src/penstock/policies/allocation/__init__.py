@@ -1,7 +1,23 @@
 """Allocation: how many targets for each application. One file per policy; this page is their list."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from penstock.policies.allocation.catalogue import NAMES, find, policies
-from penstock.policies.allocation.demand import Demand
-from penstock.policies.allocation.policy import Allocated, Allocation, allocation
+
+if TYPE_CHECKING:
+    from penstock.policies.allocation.demand import Demand
+    from penstock.policies.allocation.policy import Allocated, Allocation, allocation
+
+# Imported when first used: names are looked up, completed and refused without Numba.
+_HOME = {"Allocated": "policy", "Allocation": "policy", "Demand": "demand", "allocation": "policy"}
 
 __all__ = ["NAMES", "Allocated", "Allocation", "Demand", "allocation", "find", "policies"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.policies.catalogue import Catalogue
-from penstock.policies.mapping.policy import MappingPolicy, mapping
 from penstock.policies.parameters import split_settings
+
+if TYPE_CHECKING:
+    from penstock.policies.mapping.policy import MappingPolicy
 
 OURS = {
     "make-pack": "make_pack",
@@ -32,10 +34,23 @@ def find(asked: str | MappingPolicy | Callable[..., Any]) -> MappingPolicy:
     return _catalogue.named(name).with_settings(settings)
 
 
+def check(asked: str) -> None:
+    """Refuse what is no policy's name, without loading any policy."""
+    _catalogue.check(split_settings(asked.strip())[0])
+
+
 def from_function(function: Callable[..., Any]) -> MappingPolicy:
     """A policy of a user's function `(view)`."""
+    from penstock.policies.mapping.policy import mapping  # noqa: PLC0415 - loads Numba
+
     return mapping(getattr(function, "__name__", "own").replace("_", "-"))(function)
 
 
-_catalogue = Catalogue("mapping", OURS, MappingPolicy, from_function, "view")
-policies = _catalogue.policies
+def _kind() -> type[MappingPolicy]:
+    from penstock.policies.mapping.policy import MappingPolicy  # noqa: PLC0415 - loads Numba
+
+    return MappingPolicy
+
+
+_catalogue = Catalogue("mapping", OURS, _kind, from_function, "view")
+policies, known_names = _catalogue.policies, _catalogue.names

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from penstock.errors import PolicyError
 from penstock.policies.catalogue import Catalogue
 from penstock.policies.parameters import split_settings
-from penstock.policies.sharing.policy import Sharing, rule_of
+
+if TYPE_CHECKING:
+    from penstock.policies.sharing.policy import Sharing
 
 # Name → module and attribute. Modules are imported when asked for: each compiles its kernel.
 OURS = {
@@ -51,7 +54,7 @@ def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
     >>> find("periodic-greedy-yield(delta=5)").settings
     {'delta': 5.0}
     """
-    if isinstance(asked, Sharing):
+    if isinstance(asked, _kind()):
         return asked
     if callable(asked):
         return from_function(asked)
@@ -71,6 +74,11 @@ def known_names() -> tuple[str, ...]:
     return _catalogue.names()
 
 
+def check(asked: str) -> None:
+    """Refuse what is no policy's name, without loading any policy."""
+    _catalogue.check(_split(asked.strip())[0])
+
+
 def split_names(text: str) -> list[str]:
     """The names in a comma-separated list; commas inside parentheses belong to a policy's parameters.
 
@@ -83,8 +91,10 @@ def split_names(text: str) -> list[str]:
 def from_function(function: Callable[..., None]) -> Sharing:
     """A policy of a user's function `(view, rates)`: compiled if Numba compiled it, else called as plain Python."""
     name = getattr(function, "__name__", type(function).__name__).replace("_", "-")
+    from penstock.policies.sharing.policy import rule_of  # noqa: PLC0415 - loads Numba
+
     plain = getattr(function, "py_func", function)
-    return Sharing(name, function, plain, hasattr(function, "py_func"), rule_of(plain))
+    return _kind()(name, function, plain, hasattr(function, "py_func"), rule_of(plain))
 
 
 def _split(text: str) -> tuple[str, dict[str, float]]:
@@ -93,4 +103,10 @@ def _split(text: str) -> tuple[str, dict[str, float]]:
     return split_settings(text)
 
 
-_catalogue = Catalogue("sharing", OURS, Sharing, from_function, "view, rates")
+def _kind() -> type[Sharing]:
+    from penstock.policies.sharing.policy import Sharing  # noqa: PLC0415 - loads Numba
+
+    return Sharing
+
+
+_catalogue = Catalogue("sharing", OURS, _kind, from_function, "view, rates")

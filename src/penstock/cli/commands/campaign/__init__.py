@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import typer
 
 from penstock.cli.group import LazyGroup
 from penstock.cli.table import CAMPAIGN, RUN
-from penstock.errors import InvalidOption
+from penstock.errors import InvalidOption, nearest
 
 
 class FileOrCommand(LazyGroup):
@@ -55,7 +54,7 @@ def _check_word(word: str, commands: list[str]) -> None:
     """Refuse what is neither a command nor a file, and more likely a misspelt command."""
     if word.startswith("-") or Path(word).suffix or Path(word).exists():
         return
-    near = difflib.get_close_matches(word, commands, n=1)
+    near = nearest(word, commands)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise InvalidOption(
         f"{word}: no such file; {hint}a campaign is a .yaml file, and commands are {', '.join(commands)}"
