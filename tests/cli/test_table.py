@@ -56,7 +56,10 @@ def test_sections_stand_together():
 def test_a_word_that_is_no_command(penstock):
     outcome = penstock("simulat", "jobs.yaml")
     assert outcome.code == 2
-    assert "No such command 'simulat'. Did you mean 'simulate'?" in outcome.err
+    assert (
+        outcome.err
+        == "penstock: penstock has no command 'simulat'; did you mean 'simulate'? `penstock --help` has them all\n"
+    )
 
 
 def options_of_run():

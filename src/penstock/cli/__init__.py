@@ -47,9 +47,9 @@ def main() -> None:
 def _called(words: list[str]) -> None:
     asked = quick_arguments(words[1:]) if words[:1] == ["run"] else None
     if asked is None:
-        from penstock.cli.group import app  # noqa: PLC0415 - Typer, which the other way does without
+        from penstock.cli.group import call  # noqa: PLC0415 - Typer, which the other way does without
 
-        app()
+        sys.exit(call(words))
     else:
         from penstock.cli.parts.turn import run_in_turn  # noqa: PLC0415 - what a job needs, and no other command
 

@@ -11,6 +11,7 @@ from typer.main import get_command
 
 import penstock
 from penstock.cli import table
+from penstock.cli.parts.usage_errors import no_such_command, refuse_usage
 from penstock.cli.table import Row
 
 
@@ -29,6 +30,12 @@ class LazyGroup(TyperGroup):
         row = next((row for row in self.rows if row.name == cmd_name), None)
         return None if row is None else _loaded(row, self.package)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As usual; a word that is no command is refused in our words."""
+        if not ctx.resilient_parsing and args[0] not in self.commands and not args[0].startswith("-"):
+            no_such_command(ctx.command_path, args[0], [row.name for row in self.rows if not row.hidden])
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """A heading and its commands, in the order of the table, which has all that is shown."""
         shown = [row for row in self.rows if not row.hidden]
@@ -36,13 +43,19 @@ class LazyGroup(TyperGroup):
         room = formatter.width - 6 - longest
         for section in dict.fromkeys(row.section for row in shown):
             # Padded, so that the texts of all sections begin in the same column.
-            lines = [
-                (row.name.ljust(longest), self.commands[row.name].get_short_help_str(room))
-                for row in shown
-                if row.section == section
-            ]
+            lines = [(row.name.ljust(longest), _fitting(row.help, room)) for row in shown if row.section == section]
             with formatter.section(section):
                 formatter.write_dl(lines)
+
+
+def _fitting(sentence: str, room: int) -> str:
+    """A sentence, or what stands before its colon if a line has no room for all of it; never half a thought.
+
+    >>> _fitting("Run it: here, there and everywhere.", 20)
+    'Run it.'
+    """
+    head, colon, _ = sentence.partition(": ")
+    return f"{head}." if colon and len(sentence) > room else sentence
 
 
 def _loaded(row: Row, package: str) -> Any:
@@ -83,3 +96,20 @@ def _root(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
 ) -> None:
     pass
+
+
+def call(words: list[str]) -> int:
+    """Run the command that these words ask for; its exit code."""
+    try:
+        code = app(words, prog_name="penstock", standalone_mode=False)
+    except typer.Abort:
+        typer.echo("penstock: stopped", err=True)
+        return 1
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # which Typer's own have; their class has moved from Click to Typer
+            raise
+        if "\n" in error.format_message():  # the help, for those who give no arguments at all
+            typer.echo(error.format_message(), err=True)
+            return 2
+        refuse_usage(error)
+    return code if isinstance(code, int) else 0
