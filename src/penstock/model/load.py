@@ -28,22 +28,23 @@ from penstock.model.units import shown
 
 LARGEST = 256_000_000  # bytes of a text document
 SMALL_JSON = 16_000_000  # characters; in larger JSON files a line number is not worth the wait
+EMPTY_NAME = "the name of the file is empty; a variable of the shell may not be set"
+_STDIN = Path("standard input")
 FORMATS = {".yaml": "yaml_text", ".yml": "yaml_text", ".json": "json_text"}
 
 
 def load(path: str | os.PathLike[str]) -> Scenario:
-    """The scenario in a file; anything wrong with it raises InvalidScenario with the file, the line and the place."""
-    file = Path(path)
-    document, locate = _read(file)
+    """The scenario in a file; anything wrong with it raises InvalidScenario with the file, the line and the place.
+
+    `-` is standard input, in YAML or JSON; files that it names are looked for in the current folder.
+    """
+    file, (document, locate) = _place(path), _read(path)
     return validated(_with_measurements(_with_traces(document, file, locate), file, locate), locate)
 
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:
     """The state that a decision is asked for, from a file in the same formats; `-` is standard input, in any."""
-    if str(path) == "-":
-        document = import_module("penstock.model.yaml_text").parse(_read_stdin(), "standard input")
-        return Moment.checked(document, lambda _: "standard input")
-    document, locate = _read(Path(path))
+    document, locate = _read(path)
     return Moment.checked(document, locate)
 
 
@@ -53,13 +54,26 @@ def _read_stdin() -> str:
     except UnicodeDecodeError as error:
         raise InvalidScenario(f"standard input: is not text in UTF-8 (byte {error.start})") from None
     if len(text) == LARGEST:
-        raise InvalidScenario(f"standard input: has more than {LARGEST // 10**6} MB; a state is a small document")
+        raise InvalidScenario(f"standard input: has more than {LARGEST // 10**6} MB; expected a document")
     return text
 
 
-def _read(file: Path) -> tuple[Any, Locate]:
-    text = _read_text(file)
-    return text_format(file).parse(text, str(file)), _locator(file, text)
+def _place(path: str | os.PathLike[str]) -> Path:
+    """The file that a path names; for standard input a name in the current folder, which messages show."""
+    if isinstance(path, int) or not isinstance(path, str | os.PathLike):
+        raise InvalidScenario(f"a scenario is read from a path, not from a {type(path).__name__}")
+    if os.fspath(path) == "":
+        raise InvalidScenario(EMPTY_NAME)
+    return _STDIN if os.fspath(path) == "-" else Path(path)
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[Any, Locate]:
+    file = _place(path)
+    if file is _STDIN:
+        text, form = _read_stdin(), import_module("penstock.model.yaml_text")
+    else:
+        text, form = _read_text(file), text_format(file)
+    return form.parse(text, str(file)), _locator(file, text)
 
 
 def text_format(file: Path) -> Any:

@@ -56,7 +56,9 @@ def _replace_all(writers: dict[Path, Callable[[Path], None]]) -> None:
         for file, place in places.items():
             temporary[file].replace(place)
     except OSError as error:
-        raise InvalidScenario(f"{file}: cannot be written: {error.strerror or error}") from None
+        # Where a library tells of the temporary name, the user's own stands for it.
+        reason = str(error.strerror or error).replace(temporary[file].name, file.name)
+        raise InvalidScenario(f"{file}: cannot be written: {reason}") from None
     finally:
         for leftover in temporary.values():
             with suppress(OSError):

@@ -16,7 +16,7 @@ MOST_LEVELS = 3 * DEEPEST  # a repeat is two levels, a list in a mapping; the re
 
 def check_size(document: object, locate: Locate) -> None:
     """Refuse a document that is too deep or stands for too many entries."""
-    entries, _ = _measure(document, 0, {}, locate)
+    entries, _ = _measure(document, 0, {}, set(), locate)
     if entries > MOST_ENTRIES:
         many = f"{entries:,}" if entries < 10**15 else "more than 10^15"
         raise InvalidScenario(
@@ -32,15 +32,19 @@ def too_deep(locate: Locate) -> InvalidScenario:
     )
 
 
-def _measure(node: object, level: int, known: dict[int, tuple[int, int]], locate: Locate) -> tuple[int, int]:
-    """Entries and height of what hangs below a node; `known` remembers both by identity."""
+def _measure(
+    node: object, level: int, known: dict[int, tuple[int, int]], above: set[int], locate: Locate
+) -> tuple[int, int]:
+    """Entries and height of what hangs below a node; `known` remembers both by identity, `above` is the way to it."""
     if not isinstance(node, dict | list | tuple):
         return 1, 0
     if id(node) not in known:
-        if level > MOST_LEVELS:  # also where a node that contains itself ends
+        if id(node) in above:
+            raise InvalidScenario(f"{locate(())}: an anchor, &name, contains its own alias, *name; leave one out")
+        if level > MOST_LEVELS:
             raise too_deep(locate)
         children = node.values() if isinstance(node, dict) else node
-        below = [_measure(child, level + 1, known, locate) for child in children]
+        below = [_measure(child, level + 1, known, above | {id(node)}, locate) for child in children]
         known[id(node)] = 1 + sum(entries for entries, _ in below), 1 + max((height for _, height in below), default=0)
     entries, height = known[id(node)]
     if level + height > MOST_LEVELS + 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from penstock.model.units import Refusal, quantity, shown
-from penstock.studies.profiles.source import ACCEPTED, Measurement, MeasurementFile, Measurements
+from penstock.studies.profiles.source import ACCEPTED, NUMBER, Measurement, MeasurementFile, Measurements
 
 COLUMNS = {
     "application": ("application", "app", "name", "job", "pattern"),
@@ -32,8 +32,20 @@ def read(source: MeasurementFile) -> Measurements:
         Measurement(source.name(row, application), source.whole(row, targets), source.rate(row, bandwidth, unit))
         for row in source.rows()
     ]
-    bits = f"{source.path}: {bandwidth} is read as {unit}, bytes and not bits"
-    return Measurements(runs, unit, (bits,) if bandwidth.lower().endswith("bps") else ())
+    notes = [f"{source.path}: {bandwidth} is read as {unit}, bytes and not bits"] * bandwidth.lower().endswith("bps")
+    return Measurements(runs, unit, (*notes, *_mixed(source, bandwidth, unit)))
+
+
+def _mixed(source: MeasurementFile, bandwidth: str, unit: str) -> list[str]:
+    """A note on cells with a unit of their own: one that was forgotten in others makes them wrong by a thousand."""
+    cells = [row.cells[bandwidth] for row in source.rows()]
+    own = {found[0]: cell for cell in cells if (found := re.search(r"[A-Za-z]\S*$", cell.strip()))}
+    bare = sum(bool(NUMBER.fullmatch(cell)) for cell in cells)
+    units = [*own, *([unit] if bare else [])]
+    if len(set(units)) < 2:
+        return []
+    rest = f", and the {bare} without one in {unit}" if bare else ""
+    return [f"{source.path}: {bandwidth} has values in {' and '.join(own)}{rest}; each is read as it says"]
 
 
 def _column(source: MeasurementFile, what: str, names: tuple[str, ...]) -> str:

@@ -18,6 +18,7 @@ from penstock.files import reading
 from penstock.model.units import Refusal, quantity, shown, whole
 
 LARGEST = 256_000_000  # bytes
+NUMBER = re.compile(r"[\d._eE+-]+")  # without a unit
 ACCEPTED = (
     "expected a CSV with the columns application, targets and bandwidth, a table of FORGE, or the CSV or JSON of IOR"
 )
@@ -86,7 +87,7 @@ class MeasurementFile:
         """The bandwidth in a cell; a unit in the cell goes before that of the column."""
         cell = row.cells[column]
         try:
-            return quantity(f"{cell} {unit}" if re.fullmatch(r"[\d._eE+-]+", cell) else cell, "bytes/s")
+            return quantity(f"{cell} {unit}" if NUMBER.fullmatch(cell) else cell, "bytes/s")
         except Refusal as refusal:
             self.refuse(f"{column} {refusal}", row.line)
 
