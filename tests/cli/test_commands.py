@@ -24,13 +24,58 @@ STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 def test_demo_prints_a_table_and_writes_a_report(penstock, folder):
     outcome = penstock("demo", "--html", "here.html")
     assert outcome.code == 0
-    for name in NAMES:
-        assert name in outcome.out
-    assert "written: here.html" in outcome.out
+    rows = [line.split()[0] for line in outcome.out.splitlines() if re.match(r"[a-z-]{4,} +0\.\d{4} ", line)]
+    assert len(rows) == 10
+    assert {"fair-share", "fcfs", "greedy-com"} < set(rows)
+    assert not [name for name in rows if name.startswith(("list-", "best-effort"))]
+    assert "(same: best-effort)" in outcome.out
+    assert f"… and {len(NAMES) - 11} more with --all\n" in outcome.out
+    assert "run time" not in outcome.out
+    *_, written, last = outcome.out.splitlines()
+    assert written == "written: here.html"
+    assert last == "Next: open here.html in a browser; then your own jobs: penstock compare jobs.yaml"
     page = (folder / "here.html").read_text()
     assert page.lower().startswith("<!doctype html>")
-    assert all(name in page for name in NAMES)
+    assert all(name in page for name in rows)
     assert "penstock-demo.html" in penstock("demo", "--help").out
+
+
+def test_all_of_the_demo(penstock, folder):
+    outcome = penstock("demo", "--html", "here.html", "--all", "--details")
+    assert all(name in outcome.out for name in NAMES)
+    assert "more with --all" not in outcome.out
+    assert "events" in outcome.out
+    page = (folder / "here.html").read_text()
+    assert all(name in page for name in NAMES)
+    assert len(page) < 1_000_000
+
+
+def test_a_comparison_ends_with_what_to_do_next(penstock):
+    last = penstock("compare", "jobs.yaml").out.splitlines()[-1]
+    assert last == "Next: penstock compare jobs.yaml --goal node-hours says which policy is better by more than chance"
+    alone = penstock("compare", "all.yaml", "--sharing", "fcfs").out.splitlines()[-1]
+    assert alone == "Next: penstock simulate all.yaml --sharing fcfs --plot run.svg draws who had what when"
+
+
+def test_a_policy_that_is_asked_for_is_shown_even_if_it_is_a_twin(penstock):
+    rows = penstock("compare", "all.yaml", "--sharing", "best-effort,fair-share,list-fifo").out
+    assert all(f"\n{name} " in rows for name in ("best-effort", "fair-share", "list-fifo"))
+
+
+def test_long_lists_are_cut_unless_all_is_asked_for(penstock, folder):
+    jobs = "".join(f"  - {{name: job{i}, phases: [{{write: {i + 1}}}]}}\n" for i in range(60))
+    (folder / "many.yaml").write_text(f"version: 1\nplatform: {{bandwidth: 1}}\napplications:\n{jobs}")
+    cut = penstock("simulate", "many.yaml", "--sharing", "fcfs").out
+    assert "… and 20 more with higher yields (--all)\n" in cut
+    assert cut.count("job") == 40
+    assert penstock("simulate", "many.yaml", "--sharing", "fcfs", "--all").out.count("job") == 60
+
+
+def test_a_scenario_from_standard_input(penstock, folder):
+    text = (folder / "jobs.yaml").read_text()
+    piped = json.loads(penstock("simulate", "-", "--json", stdin=text).out)
+    assert piped | {"seconds": 0} == json.loads(penstock("simulate", "jobs.yaml", "--json").out) | {"seconds": 0}
+    assert penstock("compare", "-", "--sharing", "fcfs", stdin=text).out.startswith("standard input")
 
 
 @pytest.mark.parametrize("suffix", STARTS)
@@ -64,7 +109,7 @@ def test_tables_name_everybody(penstock):
     table = penstock("simulate", "jobs.yaml", "--sharing", "set-10").out
     assert "set-10" in table
     assert {"a", "b"} <= {line.split()[0] for line in table.splitlines() if line.strip()}
-    table = penstock("compare", "jobs.yaml").out
+    table = penstock("compare", "jobs.yaml", "--all").out
     assert all(name in table for name in NAMES)
 
 

@@ -68,6 +68,23 @@ def test_a_report_says_what_was_run_who_was_best_and_what_words_mean(tmp_path):
     assert shown.count("table") == 3
 
 
+def test_every_policy_is_explained_and_leads_to_its_part_of_the_page(tmp_path):
+    runs = [toy("fcfs", yields=(0.5, 0.9)), toy("mine", yields=(0.76, 0.9))]
+    shown = page(tmp_path / "r.html", "mine.yaml", runs, same={"fcfs": ["list-fifo"]}, hidden=5)
+    links = [attributes for tag, attributes in shown.tags if tag == "a"]
+    assert [(link["href"], link["title"]) for link in links] == [
+        ("#policy0", "Fill greedily, earliest posting first."),
+        ("#policy1", ""),
+    ]
+    assert {attributes["id"] for tag, attributes in shown.tags if tag == "p" and "id" in attributes} == {
+        "policy0",
+        "policy1",
+    }
+    assert "first come, first served (same: list-fifo)" in shown.text
+    assert "5 more policies with --all." in shown.text
+    assert "the lowest shown was fcfs" in shown.text
+
+
 def test_without_timelines_only_the_comparison_is_drawn(tmp_path):
     runs = [run("fcfs", finished=True, windowed=False), run("set-10", finished=True, windowed=False)]
     shown = page(tmp_path / "r.html", "mine", runs)

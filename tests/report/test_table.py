@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from penstock.errors import InvalidOption
-from penstock.report.comparison.table import comparison_table, run_table
+from penstock.policies.sharing import NAMES
+from penstock.report.comparison.table import comparison_table, meanings_table, run_table, same_words
 from penstock.report.parts.json_text import as_json
+from penstock.report.parts.policy_words import MEANINGS
 from report.samples import POLICIES, eight_big, run
 
 
@@ -27,10 +29,17 @@ def test_a_windowed_comparison_shows_yields_distance_and_bound():
     assert "mine.yaml" in shown
     assert "0.5000" in shown and "0.7600" in shown
     assert "20.0 %  █" in shown
-    assert "1.23 ms" in shown
-    assert "0.9700" in shown and "0.9500" in shown and "I/O pressure 1.1" in shown
+    assert "1.23 ms" not in shown and "events" not in shown
+    words = " ".join(shown.split())
+    assert "0.9700" in words and "0.9500" in words and "I/O pressure 1.1" in words
     assert "makespan" not in shown and "stretch" not in shown
-    assert "node-h" in shown and "0.01667" in shown and "worst" in shown
+    assert "node-h" in shown and "0.0167" in shown and "worst" in shown
+
+
+def test_how_much_work_it_was_is_a_detail():
+    runs = [run("fcfs", (0.5, 0.9)), run("greedy-yield", (0.76, 0.9))]
+    shown = text(comparison_table(runs, "mine.yaml", details=True))
+    assert "1.23 ms" in shown and "events" in shown
 
 
 def test_shares_of_the_whole_run_are_shown_only_where_everybody_is_there_throughout():
@@ -47,14 +56,14 @@ def test_jobs_that_were_cut_off_are_counted():
 
 def test_a_run_to_completion_shows_makespan_stretch_and_its_bound():
     shown = text(comparison_table([run("fcfs", finished=True, windowed=False, makespan=9000.0)], "mine"))
-    assert "makespan" in shown and "2.5 h" in shown
+    assert "makespan" in shown and "2.500 h" in shown
     assert "stretch" in shown and "1.2500" in shown
     assert "below" in shown and "0.9500" in shown and "0.9700" not in shown
 
 
 def test_the_best_of_a_column_stands_out_and_equals_do_not():
     table = comparison_table([run("fcfs", (0.5, 0.9)), run("greedy-yield", (0.76, 0.9))], "mine")
-    cells = {column.header: [cell.style for cell in column.cells] for column in table.columns}
+    cells = {column.heading: [cell.style for cell in column.cells] for column in table.columns}
     assert cells["min\nyield"] == ["", "bold green"]
     assert cells["below\nbound"] == ["", "bold green"]
     same = comparison_table([run("a"), run("b")], "mine")
@@ -63,13 +72,40 @@ def test_the_best_of_a_column_stands_out_and_equals_do_not():
 
 def test_the_bar_is_as_long_as_the_distance():
     table = comparison_table([run("a", (0.95, 1.0)), run("b", (0.475, 1.0)), run("c", (0.0001, 1.0))], "mine")
-    (bars,) = [[cell.plain for cell in column.cells] for column in table.columns if column.header == ""]
-    assert bars == [" ", " ██▌", " █████"]
+    (bars,) = [[cell.plain for cell in column.cells] for column in table.columns if column.heading == ""]
+    assert bars == ["", "██▌", "█████"]
 
 
 def test_eight_policies_fit_a_narrow_terminal_whole():
     shown = text(comparison_table(eight_big(timeline=False), "big.yaml"), width=80)
     assert all(name in shown for name in POLICIES)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_names_are_never_broken_and_columns_go_instead(width):
+    longest = "hierarchical-round-robin"
+    runs = [run(longest, finished=True, windowed=False, makespan=9000.0), run("fcfs", finished=True, windowed=False)]
+    shown = text(comparison_table(runs, "mine.yaml", details=True), width=width)
+    assert longest in shown and "…" not in shown
+    assert max(map(len, shown.splitlines())) <= width
+    assert ("stretch" in shown) == (width > 80)
+
+
+def test_a_long_list_of_applications_is_cut_to_the_lowest_yields():
+    many = run("fcfs", tuple(0.2 + 0.001 * i for i in range(500)), tuple(f"job{i}" for i in range(500)))
+    shown = text(run_table(many, most=3))
+    assert "job0 " in shown and "job2 " in shown and "job3 " not in shown
+
+
+def test_what_policies_do_is_said_in_a_line_and_who_did_the_same():
+    shown = text(meanings_table(["fcfs", "mine"], {"fcfs": ["list-fifo"]}), width=80)
+    assert shown.split() == ["fcfs", "first", "come,", "first", "served", "(same:", "list-fifo)"]
+    assert same_words(["a", "b", "c", "d"]) == " (same: a, b, 2 more)"
+
+
+def test_every_meaning_fits_beside_its_name():
+    assert set(MEANINGS) <= set(NAMES)
+    assert max(map(len, MEANINGS.values())) <= 80 - 2 - max(map(len, NAMES))
 
 
 def test_names_are_not_markup():

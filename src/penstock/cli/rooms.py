@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.policies.buffering
     import penstock.policies.mapping
     import penstock.policies.sharing.catalogue
+    import penstock.policies.sharing.groups
     import penstock.report.advice.page
     import penstock.report.advice.table
     import penstock.report.buffers.plot
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.campaign.plot
     import penstock.report.campaign.table
     import penstock.report.comparison.page
+    import penstock.report.comparison.selection
     import penstock.report.comparison.summary
     import penstock.report.comparison.table
     import penstock.report.lists

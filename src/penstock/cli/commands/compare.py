@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.parts import choices
+from penstock.cli.parts.choices import split_names
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.many_runs import Workers
-from penstock.cli.parts.options import Follow, Html, Json, Noise, Plot, ScenarioFile, Seed, SharingList, TimeLimit
-from penstock.cli.parts.output import check_outputs, print_comparison, print_json, write_comparison
+from penstock.cli.parts.options import (
+    All,
+    Details,
+    Follow,
+    Html,
+    Json,
+    Noise,
+    Plot,
+    ScenarioFile,
+    Seed,
+    SharingList,
+    TimeLimit,
+)
+from penstock.cli.parts.output import check_outputs, print_comparison, print_json, print_next, write_comparison
 from penstock.cli.parts.simulations import (
     disturbed,
     find_optimum,
     find_policies,
     find_recommendation,
     run_all,
+    telling_names,
     time_given,
 )
-from penstock.cli.rooms import campaign, model
+from penstock.cli.rooms import campaign, model, policies, report
 from penstock.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from penstock.campaign.recommendation import Recommendation
+    from penstock.metrics.result import Result
+    from penstock.model import Scenario
+    from penstock.report.comparison.selection import Selection
 
 Goal = Annotated[
     str | None,
@@ -59,6 +82,8 @@ def compare(
         bool, typer.Option("--optimum", help="Find the exact optimum, too, and the ratios to it.")
     ] = False,
     time_limit: TimeLimit = "60 s",
+    all_: All = False,
+    details: Details = False,
 ) -> None:
     """Run SCENARIO under each sharing policy and show how close each comes to what is possible."""
     check_outputs(plot, html)
@@ -66,7 +91,8 @@ def compare(
     seconds = time_given(time_limit)
     given = disturbed(model.load(scenario), noise, seed)
     best = find_optimum(given, seconds) if optimum else None
-    chosen = find_policies(sharing, follow)
+    names = _names(sharing, given, everything=all_ or json or goal is not None)
+    chosen = find_policies(names, follow)
     results = run_all(given, chosen, timeline=html is not None)
     unread = say_ignored(given, "compare")
     if best:
@@ -82,14 +108,44 @@ def compare(
             variants=variants,
             workers=workers,
         )
-    write_comparison(results, scenario.name, plot, html, recommendation)
+    selected = _selected(results, given, recommendation, everything=all_ or sharing is not None)
+    title = "standard input" if str(scenario) == "-" else scenario.name
+    write_comparison(selected, title, plot, html, recommendation)
     if json:
         found = {"optimum": best.to_dict()} if best else {}
         advised = {"recommendation": recommendation.to_dict()} if recommendation else {}
         shown = [result.to_dict() for result in results]
         print_json({"scenario": str(scenario), **found, **advised, "runs": shown, **unread})
     else:
-        print_comparison(results, scenario.name, plot, html, recommendation)
+        print_comparison(selected, title, plot, html, recommendation, details=details)
+        print_next(_next(scenario, selected, recommendation))
+
+
+def _names(sharing: str | None, scenario: Scenario, *, everything: bool) -> Sequence[str]:
+    """Those asked for, or all; where only some are shown, none is run in vain."""
+    if sharing is not None:
+        return split_names(sharing)
+    return policies.sharing.catalogue.known_names() if everything else telling_names(scenario)
+
+
+def _selected(
+    results: Sequence[Result], scenario: Scenario, recommendation: Recommendation | None, *, everything: bool
+) -> Selection:
+    """What is shown: all if that was asked for, else the best, what is in use, and what is recommended."""
+    metric, name = (recommendation.metric.name, recommendation.recommended) if recommendation else (None, None)
+    choose, known = report.comparison.selection, len(policies.sharing.catalogue.known_names())
+    if everything:
+        return choose.everything(results, metric, name)
+    endless = any(application.endless for application in scenario.applications)
+    return choose.selection(results, metric, name, endless=endless, known=known)
+
+
+def _next(scenario: Path, selected: Selection, recommendation: Recommendation | None) -> str:
+    best, goal = selected.runs[0].sharing, "node-hours" if selected.goal.name == "node_hours_lost" else "min-yield"
+    file = shlex.quote(str(scenario))
+    if recommendation or len(selected.runs) == 1:
+        return f"penstock simulate {file} --sharing {shlex.quote(best)} --plot run.svg draws who had what when"
+    return f"penstock compare {file} --goal {goal} says which policy is better by more than chance"
 
 
 def _check_goal(

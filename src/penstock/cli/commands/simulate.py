@@ -8,7 +8,7 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
+from penstock.cli.parts.options import All, Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_run
 from penstock.cli.parts.simulations import disturbed, run_one
 from penstock.cli.rooms import model, report, studies
@@ -33,6 +33,7 @@ def simulate(
     schedule: ScheduleFile = None,
     json: Json = False,
     plot: Plot = None,
+    all_: All = False,
 ) -> None:
     """Run SCENARIO under one sharing policy and show how each application fared."""
     if follow and sharing is not None:
@@ -49,4 +50,4 @@ def simulate(
     if json:
         print_json(result.to_dict() | unread)
     else:
-        print_run(result, plot, schedule)
+        print_run(result, plot, schedule, everything=all_)

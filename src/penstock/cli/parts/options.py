@@ -50,5 +50,7 @@ ScheduleFile = Annotated[
     typer.Option("--schedule", metavar="FILE", help="Write when every operation starts and ends: .csv or .parquet."),
 ]
 TimeLimit = Annotated[str, typer.Option(metavar="TIME", help="How long to look for the exact optimum: 30, 5 min, 1 h.")]
+All = Annotated[bool, typer.Option("--all", help="Show all policies and all rows, not only the ones that tell most.")]
+Details = Annotated[bool, typer.Option("--details", help="Show how much work it was to simulate, too.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png, .svg or .pdf.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a report that needs no network.")]

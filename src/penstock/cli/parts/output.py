@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
     from penstock.campaign.recommendation import Recommendation
     from penstock.metrics.result import Result
+    from penstock.report.comparison.selection import Selection
     from penstock.report.parts.fitting_table import FittingTable
     from penstock.studies.optimum import Optimum
     from penstock.studies.packs import Packing
     from penstock.studies.targets import Allotment, Move
 
 PIPE_WIDTH = 120
+MOST_ROWS = 40  # of a table, before the rest is only counted
 
 
 def output() -> Console:
@@ -55,22 +57,30 @@ def say(things: Iterable[RenderableType | FittingTable], *written: Path | None) 
     _say(console, (f"written: {path}" for path in written if path))
 
 
-def print_run(result: Result, *written: Path | None) -> None:
-    """One run as a table, and the files that came with it."""
-    say([report.comparison.table.run_table(result)], *written)
+def print_run(result: Result, *written: Path | None, everything: bool = False) -> None:
+    """One run as a table, of many applications those with the lowest yields, and the files that came with it."""
+    hidden = 0 if everything else max(0, len(result.applications) - MOST_ROWS)
+    more = [f"… and {hidden:,} more with higher yields (--all)"] if hidden else []
+    say([report.comparison.table.run_table(result, None if everything else MOST_ROWS), *more], *written)
 
 
 def print_comparison(
-    results: Sequence[Result],
+    selected: Selection,
     name: str,
     plot: Path | None,
     html: Path | None,
     recommendation: Recommendation | None = None,
+    *,
+    details: bool = False,
 ) -> None:
-    """A comparison as a table, what it says in words, and a recommendation if one was asked for."""
-    console = output()
-    console.print(report.comparison.table.comparison_table(results, name))
-    for line in report.comparison.summary.summary_lines(results):
+    """A comparison as a table, what its policies do, what it says in words, and a recommendation if there is one."""
+    console, words = output(), report.comparison.table
+    console.print(words.comparison_table(selected.runs, name, selected.goal, details=details))
+    console.print()
+    console.print(words.meanings_table([run.sharing for run in selected.runs], selected.same))
+    _say(console, [f"… and {selected.hidden} more with --all"] if selected.hidden else [])
+    console.print()
+    for line in report.comparison.summary.summary_lines(selected.runs, some=selected.hidden > 0):
         console.print(line, highlight=False)
     if recommendation:
         advised = report.recommendation.table
@@ -81,7 +91,7 @@ def print_comparison(
 
 
 def write_comparison(
-    results: Sequence[Result],
+    selected: Selection,
     name: str,
     plot: Path | None,
     html: Path | None,
@@ -89,11 +99,17 @@ def write_comparison(
 ) -> None:
     """The files that were asked for."""
     if plot:
-        draw(lambda runs: report.plots.comparison_figure(runs, recommendation), results, plot)
+        draw(lambda runs: report.plots.comparison_figure(runs, recommendation), selected.runs, plot)
     if html:
         with ProgressLine() as line:
             line.show("writing the report")
-            report.comparison.page.write_report(html, name, results, recommendation)
+            hidden, same = selected.hidden, selected.same
+            report.comparison.page.write_report(html, name, selected.runs, recommendation, same=same, hidden=hidden)
+
+
+def print_next(words: str) -> None:
+    """The last line: what to do with this."""
+    _say(output(), [f"Next: {words}"])
 
 
 def print_optimum(best: Optimum, *written: Path | None) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.cli.parts.choices import split_names
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import campaign, model, policies, report, studies
@@ -32,11 +31,18 @@ def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool) -> Re
         return studies.share.simulate(scenario, policy, timeline=timeline, progress=progress)
 
 
-def find_policies(sharing: str | None = None, plan: Path | None = None) -> list[Sharing]:
-    """Each of the policies named, or all, and before them a plan if there is one."""
+def telling_names(scenario: Scenario) -> list[str]:
+    """All policies but those for jobs that end, if the scenario has one that does not."""
+    groups, known = policies.sharing.groups, policies.sharing.catalogue.known_names()
+    endless = any(application.endless for application in scenario.applications)
+    return [name for name in known if not (endless and groups.for_jobs_that_end(name))]
+
+
+def find_policies(names: Sequence[str], plan: Path | None = None) -> list[Sharing]:
+    """Each of the policies named, and before them a plan if there is one."""
     with user_code(), ProgressLine() as line:
         found = [studies.schedules.follow(plan)] if plan else []
-        for name in policies.sharing.catalogue.known_names() if sharing is None else split_names(sharing):
+        for name in names:
             line.show(f"compiling {name}")
             found.append(policies.sharing.find(name))
         return found

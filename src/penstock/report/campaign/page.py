@@ -88,10 +88,11 @@ def _section(number: int, every: Sequence[Entry], x: str | None) -> str:
         for each in (entry, *further) if compared else ():
             difference, ends, counts, verdict = against_cells(each, show)
             cells.append(_number(difference, each.against.difference.mean if each.against else 0.0))
-            cells += [cell(ends), cell(counts), cell(verdict, mark=_MARKS.get(verdict, ""))]
+            cells += [cell(ends), cell(counts), cell(verdict, mark=f'"verdict {_MARKS.get(verdict, "")}"')]
         rows.append(f"<tr>{''.join(cells)}</tr>")
+    heads = [head(name, mark="verdict" if name == "verdict" else "") for name in names]
     figure = inline(campaign_figure(entries, x), f"metric{number}", f"{metric} of every plan")
-    return f"<h2>{escape(metric)}</h2>{figure}{table('campaign', [head(name) for name in names], rows, '')}"
+    return f"<h2>{escape(metric)}</h2>{figure}{table('campaign', heads, rows, '')}"
 
 
 def _value(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.files import write_whole
 from penstock.report.comparison.summary import (
     DISTANCE,
+    MIN_YIELD,
     Measure,
     applying,
     bound_words,
@@ -19,9 +20,10 @@ from penstock.report.comparison.summary import (
     summary_lines,
     winners,
 )
-from penstock.report.comparison.table import value_format
+from penstock.report.comparison.table import same_words, value_format
 from penstock.report.comparison.timeline_element import timeline_element
 from penstock.report.parts.elements import cell, head, inline, page, table
+from penstock.report.parts.policy_words import meaning, rule
 from penstock.report.parts.quantities import byte_scale, duration, fixed, is_pure, largest, rate_scale, time_scale
 from penstock.report.plots import comparison_figure
 
@@ -61,24 +63,39 @@ _WORDS = (
 
 
 def write_report(
-    path: str | Path, scenario_name: str, results: Sequence[Result], recommendation: Recommendation | None = None
+    path: str | Path,
+    scenario_name: str,
+    results: Sequence[Result],
+    recommendation: Recommendation | None = None,
+    *,
+    same: Mapping[str, Sequence[str]] | None = None,
+    hidden: int = 0,
 ) -> None:
-    """Write the comparison of `results` to one HTML file; runs with a timeline are drawn."""
+    """Write the comparison of `results` to one HTML file; runs with a timeline are drawn.
+
+    `same` are policies that did exactly what one of them did, `hidden` how many more were left out.
+    """
     need_runs(results)
-    write_whole(path, _page(scenario_name, results, recommendation).encode())
+    write_whole(path, _page(scenario_name, results, recommendation, same or {}, hidden).encode())
 
 
-def _page(scenario_name: str, runs: Sequence[Result], recommendation: Recommendation | None) -> str:
+def _page(
+    scenario_name: str,
+    runs: Sequence[Result],
+    recommendation: Recommendation | None,
+    same: Mapping[str, Sequence[str]],
+    hidden: int,
+) -> str:
     compared = "One sharing policy" if len(runs) == 1 else f"{len(runs)} sharing policies compared"
     alt = "Yields per policy with the bound, and min yield against node-hours lost"
-    said, words, first = summary_lines(runs), list(_WORDS), ""
+    said, words, first = summary_lines(runs, some=hidden > 0), list(_WORDS), ""
     if recommendation:
         from penstock.report.recommendation import page as recommendation_page  # noqa: PLC0415 - few ask for it, and it loads matplotlib
 
         said = [*recommendation_page.recommendation_lines(recommendation), *said]
         words, first = [*words, *recommendation_page.WORDS], recommendation_page.section(recommendation)
     body = f"""{first}<h2>Policies</h2>
-{_comparison(runs)}
+{_comparison(runs, same, hidden)}
 {inline(comparison_figure(runs), "compared", alt)}
 <h2>Policy by policy</h2>
 {"".join(_policy_section(i, run) for i, run in enumerate(runs))}"""
@@ -100,18 +117,25 @@ def _facts(runs: Sequence[Result]) -> list[tuple[str, str]]:
     return facts
 
 
-def _comparison(runs: Sequence[Result]) -> str:
+def _comparison(runs: Sequence[Result], same: Mapping[str, Sequence[str]], hidden: int) -> str:
     measures = applying(runs)
-    heads = [head("policy")]
-    heads += [head(measure.words, descending=measure.highest) for measure in measures]
-    heads += [head("worst job"), head("events"), head("run time")]
-    columns = [_measure_cells(runs, measure) for measure in measures]
-    rows = [
-        f"<tr>{cell(run.sharing)}{''.join(column[i] for column in columns)}"
-        f"{cell(run.worst or '')}{cell(f'{run.events:,}', run.events)}{cell(duration(run.seconds), run.seconds)}</tr>"
-        for i, run in enumerate(runs)
-    ]
-    return table("comparison", heads, rows, bound_words(runs))
+    heads, columns = [head("policy")], []
+    for measure in measures:
+        heads.append(head(measure.words, descending=measure.highest))
+        columns.append(_measure_cells(runs, measure))
+        if measure is MIN_YIELD:
+            heads.append(head("worst job"))
+            columns.append([cell(run.worst or "") for run in runs])
+    rows = [f"<tr>{_named(i, run, same)}{''.join(column[i] for column in columns)}</tr>" for i, run in enumerate(runs)]
+    more = f" {hidden} more policies with --all." if hidden else ""
+    return table("comparison", heads, rows, f"{bound_words(runs)}{more}")
+
+
+def _named(position: int, run: Result, same: Mapping[str, Sequence[str]]) -> str:
+    """A policy and what it does: its rule for those who point at it, its own part of the page for those who click."""
+    link = f'<a href="#policy{position}" title="{escape(rule(run.sharing))}">{escape(run.sharing)}</a>'
+    says = escape(f"{meaning(run.sharing)}{same_words(same.get(run.sharing, ()))}".strip())
+    return f"<td>{link}<small>{says}</small></td>"
 
 
 def _measure_cells(runs: Sequence[Result], measure: Measure) -> list[str]:
@@ -140,8 +164,13 @@ def _policy_section(position: int, run: Result) -> str:
         figure = timeline_element(run.timeline, f"run{position}", alt)
     return (
         f"<details{' open' if position == 0 else ''}><summary>{escape(run.sharing)}<span>{', '.join(says)}</span>"
-        f"</summary>{figure}{_applications(run)}</details>"
+        f'</summary><p id="policy{position}">{_rule(run)}</p>{figure}{_applications(run)}</details>'
     )
+
+
+def _rule(run: Result) -> str:
+    words = rule(run.sharing) or "A policy of your own."
+    return escape(f"{words} {run.events:,} events, simulated in {duration(run.seconds)}.")
 
 
 def _applications(run: Result) -> str:

@@ -97,13 +97,16 @@ def pressure_words(weight: float) -> str:
     return f"I/O pressure {weight:.3g}: {meaning} if every application ran as if alone."
 
 
-def summary_lines(results: Sequence[Result]) -> list[str]:
-    """The recommendation: who was best here, how far from the bound, and how little one scenario proves."""
+def summary_lines(results: Sequence[Result], *, some: bool = False) -> list[str]:
+    """The recommendation: who was best here, how far from the bound, and how little one scenario proves.
+
+    Of a comparison of which `some` is shown, the best are there, but perhaps not the worst.
+    """
     need_runs(results)
     optimum = [_optimum_line(results)] if best(results, RATIO) else []
     if len(results) == 1:
         return [_single(results[0]), *optimum, _CAUTION]
-    lines = [_yield_line(results), _loss_line(results)]
+    lines = [_yield_line(results, some), _loss_line(results)]
     if pressure(results) is None:
         lines.append(_makespan_line(results))
     return [*lines, *optimum, _CAUTION]
@@ -131,7 +134,7 @@ def _below(result: Result) -> str:
     return f", {percent(result.distance_to_bound)} below the bound of {fixed(bound)} that no policy can beat,"
 
 
-def _yield_line(results: Sequence[Result]) -> str:
+def _yield_line(results: Sequence[Result], some: bool) -> str:
     first = best(results, MIN_YIELD)
     top = results[first[0]]
     below = _below(top).rstrip(",")
@@ -140,7 +143,7 @@ def _yield_line(results: Sequence[Result]) -> str:
     worst = min(results, key=lambda result: result.min_yield)
     return (
         f"Best min yield here: {_names(results, first)} with {fixed(top.min_yield)}{below}; "
-        f"the lowest was {worst.sharing} with {fixed(worst.min_yield)}, of {worst.worst}."
+        f"the lowest{' shown' if some else ''} was {worst.sharing} with {fixed(worst.min_yield)}, of {worst.worst}."
     )
 
 

@@ -59,17 +59,18 @@ def page(title: str, subtitle: str, facts: Pairs, answer: Sequence[str], body: s
 
 
 def table(kind: str, heads: Sequence[str], rows: Sequence[str], caption: str) -> str:
-    """A table that readers can sort, with a sentence below it."""
-    below = f"<caption>{escape(caption)}</caption>" if caption else ""
+    """A table that readers can sort, with a sentence below it, which does not scroll with a wide table."""
+    below = f'<p class="soft">{escape(caption)}</p>' if caption else ""
     return (
-        f'<div class="wide"><table class="sortable {kind}">{below}<thead><tr>{"".join(heads)}</tr></thead>\n'
-        f"<tbody>{chr(10).join(rows)}</tbody></table></div>"
+        f'<div class="wide"><table class="sortable {kind}"><thead><tr>{"".join(heads)}</tr></thead>\n'
+        f"<tbody>{chr(10).join(rows)}</tbody></table></div>{below}"
     )
 
 
-def head(words: str, *, descending: bool = False) -> str:
+def head(words: str, *, descending: bool = False, mark: str = "") -> str:
     """The head of a column; the first click on it sorts as told."""
-    return f'<th scope="col"{" data-first=descending" if descending else ""}>{escape(words)}</th>'
+    first = " data-first=descending" if descending else ""
+    return f'<th scope="col"{f" class={mark}" if mark else ""}{first}>{escape(words)}</th>'
 
 
 def cell(shown: str, value: float | None = None, *, number: bool = False, mark: str = "", after: str = "") -> str:

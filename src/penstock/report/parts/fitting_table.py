@@ -38,6 +38,7 @@ class FittingTable:
 
     title: str
     columns: Sequence[Column]
+    caption: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """As much of it as there is room for."""
@@ -45,7 +46,7 @@ class FittingTable:
 
     def within(self, width: int) -> Table:
         """The table with the columns that fit into so many letters."""
-        table = titled_table(self.title)
+        table = titled_table(self.title, self.caption)
         kept = _fitting(self.columns, width)
         for column in kept:
             side, overflow = ("right" if column.right else "left"), ("fold" if column.folds else "ellipsis")

@@ -20,12 +20,19 @@ h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; }
 .answer { background: var(--panel); border-left: 4px solid var(--good); border-radius: 4px; padding: .8rem 1.1rem; }
 .answer p { margin: .25rem 0; }
 .wide { overflow-x: auto; }
+.wide + .soft { margin-top: .5rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
 caption { caption-side: bottom; text-align: left; padding-top: .5rem; }
-th, td { padding: .35rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th, td { padding: .35rem .5rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { vertical-align: bottom; font-weight: 600; }
 td.said { text-align: left; white-space: normal; min-width: 11rem; }
 th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--paper); }
+td:first-child a { white-space: nowrap; }
+td small { display: block; color: var(--soft); min-width: min(18rem, 45vw); }
+th.verdict:last-child, td.verdict:last-child { position: sticky; right: 0; background: var(--paper); }
+a { color: var(--link); text-decoration: none; }
+a:hover, a:focus-visible { text-decoration: underline; }
 td.best { font-weight: 700; color: var(--good); }
 td.worst { font-weight: 700; color: var(--bar); }
 th[aria-sort] { cursor: pointer; }
@@ -34,7 +41,7 @@ th[aria-sort=ascending]::after { content: "\\2191"; opacity: 1; }
 th[aria-sort=descending]::after { content: "\\2193"; opacity: 1; }
 th:focus-visible, summary:focus-visible, svg.timeline:focus-visible { outline: 2px solid var(--link);
   outline-offset: 1px; }
-.bar { display: inline-block; width: 4rem; height: .6rem; margin-left: .6rem; background: var(--line);
+.bar { display: inline-block; width: 3rem; height: .6rem; margin-left: .6rem; background: var(--line);
   border-radius: 2px; overflow: hidden; }
 .bar i { display: block; height: 100%; background: var(--bar); }
 figure { margin: 1rem 0; overflow-x: auto; }

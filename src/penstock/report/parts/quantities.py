@@ -6,7 +6,8 @@ less than a kilobyte per second, so a capacity below 1000 is taken for a pure nu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,20 +16,50 @@ if TYPE_CHECKING:
 NOTHING = "–"
 _PURE_BELOW = 1e3
 _BYTES = ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_BYTES_DOWN = (*_BYTES, (1.0, "B"))
+_TINY = 1e-3
+_MANY = 1e6  # from here on in powers of ten
 _TIMES = ((2 * 86400.0, 86400.0, "d"), (7200.0, 3600.0, "h"), (120.0, 60.0, "min"), (0.1, 1.0, "s"), (1e-4, 1e-3, "ms"))
+_TIMES_DOWN = (*((size, unit) for _, size, unit in _TIMES), (1e-6, "µs"))
 
 
 class Scale(NamedTuple):
-    """What to divide by, and the unit that the quotient has."""
+    """What to divide by, and the unit that the quotient has; what is tiny in it is shown in a smaller one."""
 
     divisor: float
     unit: str
+    smaller: tuple[tuple[float, str], ...] = ()  # largest first
 
     def show(self, value: float | None) -> str:
-        """The value in this scale, with four significant digits."""
+        """The value in this scale, with four significant digits.
+
+        >>> byte_scale(5e15, pure=False).show(422_700_000)
+        '422.7 MB'
+        """
         if value is None:
             return NOTHING
+        if 0.0 < abs(value) < _TINY * self.divisor and self.smaller:
+            size, unit = next((own for own in self.smaller if abs(value) >= own[0]), self.smaller[-1])
+            return f"{significant(value / size)} {unit}"
         return f"{significant(value / self.divisor)} {self.unit}".rstrip()
+
+
+def column(scale: Scale, values: Iterable[float | None]) -> Callable[[float | None], str]:
+    """How the values of a column are written: in one unit, with as many decimals as the largest of them wants.
+
+    >>> show = column(time_scale(200.0), [200.0, 216.0])
+    >>> show(200.0), show(216.0), show(None)
+    ('3.333 min', '3.600 min', '–')
+    """
+    most = largest(values) / scale.divisor
+    decimals = min(4, max(0, 3 - math.floor(math.log10(most)))) if most > 0.0 else 0
+
+    def show(value: float | None) -> str:
+        if value is None or 0.0 < abs(value) < _TINY * scale.divisor or most >= _MANY:
+            return scale.show(value)
+        return f"{value / scale.divisor:,.{decimals}f} {scale.unit}".rstrip()
+
+    return show
 
 
 def significant(value: float) -> str:
@@ -57,7 +88,7 @@ def time_scale(longest: float) -> Scale:
     """The unit for times up to `longest` seconds."""
     if longest == 0:
         return Scale(1.0, "s")
-    return next((Scale(size, unit) for least, size, unit in _TIMES if longest >= least), Scale(1e-6, "µs"))
+    return next((Scale(size, unit, _TIMES_DOWN) for least, size, unit in _TIMES if longest >= least), Scale(1e-6, "µs"))
 
 
 def hours_scale(most: float) -> Scale:
@@ -74,7 +105,7 @@ def byte_scale(most: float, *, pure: bool) -> Scale:
     """The unit for volumes up to `most`; none for pure numbers."""
     if pure:
         return Scale(1.0, "")
-    return next((Scale(size, unit) for size, unit in _BYTES if most >= size), Scale(1.0, "B"))
+    return next((Scale(size, unit, _BYTES_DOWN) for size, unit in _BYTES if most >= size), Scale(1.0, "B"))
 
 
 def rate_scale(capacity: float) -> Scale:
@@ -82,7 +113,7 @@ def rate_scale(capacity: float) -> Scale:
     if capacity < _PURE_BELOW:
         return Scale(1.0, "")
     scale = byte_scale(capacity, pure=False)
-    return Scale(scale.divisor, f"{scale.unit}/s")
+    return Scale(scale.divisor, f"{scale.unit}/s", tuple((size, f"{unit}/s") for size, unit in scale.smaller))
 
 
 def is_pure(result: Result) -> bool:

@@ -9,13 +9,15 @@ from rich.text import Text
 _WIDE = 79
 
 
-def titled_table(title: str) -> Table:
-    """An empty table, at least as wide as its title where a terminal is."""
+def titled_table(title: str, caption: str = "") -> Table:
+    """An empty table, at least as wide as its title where a terminal is, and a sentence below it."""
     return Table(
         title=Text(title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),
-        min_width=min(len(title), _WIDE),
+        min_width=min(max(len(title), len(caption)), _WIDE),
+        caption=Text(caption, style="dim") if caption else None,
+        caption_justify="left",
     )

@@ -45,8 +45,8 @@ def section(choice: Recommendation) -> str:
         cells = [cell(each.sharing, mark=mark), cell(mean, each.mean.mean), cell(ends)]
         cells += [cell(difference, each.difference.mean), cell(apart)]
         cells += [cell("/".join(f"{count:,}" for count in each.tally) if each.verdict else "")]
-        rows.append(f"<tr>{''.join(cells)}{cell(each.verdict or 'chosen')}</tr>")
-    heads = [head(name) for name in (*names, "won/tied/lost", "verdict")]
+        rows.append(f"<tr>{''.join(cells)}{cell(each.verdict or 'chosen', mark='verdict')}</tr>")
+    heads = [*(head(name) for name in (*names, "won/tied/lost")), head("verdict", mark="verdict")]
     alt = f"{measure_words(choice)} of every policy less that of {choice.chosen}, with intervals"
     return (
         f"<h2>Recommendation for {escape(choice.goal)}</h2>"

@@ -1,0 +1,49 @@
+"""What each sharing policy does, in so few words that they fit beside its name."""
+
+from __future__ import annotations
+
+from penstock.errors import PenstockError
+from penstock.policies.sharing.catalogue import find
+
+MEANINGS = {
+    "fair-share": "equal fractions, as file systems do",
+    "fcfs": "first come, first served",
+    "greedy-yield": "whoever was held back most goes first",
+    "greedy-com": "the shortest transfer goes first",
+    "lookahead-greedy-yield": "whoever it helps most by the next event goes first",
+    "periodic-greedy-yield": "greedy-yield, decided again every few seconds",
+    "set-10": "jobs with short iterations get larger shares",
+    "best-next-event": "rates that lift the worst job most by an event ahead",
+    "credited-yield": "held back most first, short transfers preferred",
+    "annealed-credit": "credited-yield, fairer the nearer the end",
+    "loss-capped-srpt": "shortest transfer first, unless a job loses too much",
+    "reserve-credit": "held back most first, while it can be made good",
+    "reserve-srpt": "shortest first, unless a loss cannot be made good",
+    "best-effort": "nobody decides; the same as fair-share",
+    "list-fifo": "one at a time: first come",
+    "list-johnson": "one at a time: Johnson's order",
+    "list-most-remaining": "one at a time: the longest job left",
+    "list-shortest-remaining": "one at a time: the shortest job left",
+    "list-lowest-id": "one at a time: in the order of the file",
+    "list-longest-io": "one at a time: the longest operation",
+    "list-shortest-io": "one at a time: the shortest operation",
+    "list-bandwidth": "one at a time: whoever did least I/O so far",
+    "list-stretch": "one at a time: whoever was held back most",
+    "periodic-fifo": "in turns, by the first postings",
+    "periodic-johnson": "in turns, in Johnson's order",
+    "periodic-most-remaining": "in turns, the longest job first",
+    "hierarchical-round-robin": "in turns, short jobs spread between long ones",
+}
+
+
+def meaning(label: str) -> str:
+    """In a few words what a policy does; its rule where we have none, nothing for a function of the user's."""
+    return MEANINGS.get(label.partition("(")[0]) or rule(label)
+
+
+def rule(label: str) -> str:
+    """The sentence with which a policy describes itself; nothing where the name does not find it again."""
+    try:
+        return find(label).rule
+    except PenstockError:
+        return ""
