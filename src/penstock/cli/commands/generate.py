@@ -81,4 +81,4 @@ def _list(json: bool) -> None:
             ]
         )
         return
-    output().print(report.lists.generators_table(known))
+    output().print(report.lists.generators_list(known))

@@ -38,11 +38,16 @@ def policies(json: Json = False) -> None:
             + [_with_parameters("mapping", each) for each in mapped]
         )
         return
-    output().print(report.lists.policies_table("sharing policy", shared))
-    output().print(report.lists.target_policies_table("allocation policy", allocated))
-    output().print(report.lists.target_policies_table("placement policy", placed))
-    output().print(report.lists.strategies_table(buffered))
-    output().print(report.lists.policies_table("mapping policy", mapped))
+    lists = report.lists
+    for each in (
+        *lists.sharing_lists(shared),
+        lists.targets_list("Allocation. How many storage targets for each job", allocated),
+        lists.targets_list("Placement. Which targets", placed),
+        lists.strategies_list(buffered),
+        lists.mapping_list(mapped),
+    ):
+        output().print(each)
+        output().print()
 
 
 def _with_parameters(decision: str, policy: Sharing | MappingPolicy) -> dict[str, Any]:
