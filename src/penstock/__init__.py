@@ -15,6 +15,7 @@ from penstock import _moved
 
 if TYPE_CHECKING:
     from penstock.errors import PenstockError
+    from penstock.metrics.comparison import Comparison
     from penstock.metrics.result import Result
     from penstock.model import Scenario, load, save
     from penstock.studies.buffers import buffer
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 # Imported when first used: `import penstock` and `penstock --help` must not wait for Numba.
 _HOME = {
+    "Comparison": "metrics.comparison",
     "PenstockError": "errors",
     "Result": "metrics.result",
     "Scenario": "model",
@@ -47,6 +49,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Comparison",
     "PenstockError",
     "Result",
     "Scenario",

@@ -179,6 +179,8 @@ OPTIONS = [
     ("simulate jobs.yaml --sharing greedy-yeild", "named 'greedy-yeild'. Did you mean 'greedy-yield'?"),
     ("simulate jobs.yaml --sharing greedy-yeild", f"Known: {', '.join(NAMES)}; or a file: my_policy.py:function"),
     ("simulate jobs.yaml --sharing GREEDY-YEILD", "named 'GREEDY-YEILD'. Did you mean 'greedy-yield'?"),
+    ("compare jobs.yaml all.yaml --goal stretch", "--goal is for one scenario; several are compared"),
+    ("compare jobs.yaml jobs.yaml", "jobs.yaml is given twice; each workload is compared once"),
     ("size-buffer all.yaml --price-per-tb -1", "--price-per-tb is -1; a price is a number ≥ 0"),
     ("reproduce P9.fig1", "no experiment named 'P9.fig1'; `penstock reproduce --list` has them all"),
     ("simulate jobs.yaml --sharing=", "no sharing policy named ''. Known: fair-share"),

@@ -62,6 +62,21 @@ def test_a_policy_that_is_asked_for_is_shown_even_if_it_is_a_twin(penstock):
     assert all(f"\n{name} " in rows for name in ("best-effort", "fair-share", "list-fifo"))
 
 
+def test_workloads_are_compared_side_by_side(penstock):
+    table = penstock("compare", "jobs.yaml", "all.yaml").out
+    rows = [line.split() for line in table.splitlines() if re.match(r"[a-z0-9-]{4,} +\d+\.\d ", line)]
+    assert {"fair-share", "fcfs", "greedy-com"} <= {row[0] for row in rows}
+    assert not [row for row in rows if row[0].startswith(("list-", "best-effort"))]
+    assert [float(row[1]) for row in rows] == sorted(float(row[1]) for row in rows)
+    assert f"Best mean rank: {rows[0][0]}, {rows[0][1]} of {len(rows)}" in table
+
+
+def test_workloads_as_json_have_every_policy(penstock):
+    found = json.loads(penstock("compare", "jobs.yaml", "all.yaml", "--json").out)["workloads"]
+    assert [each["scenario"] for each in found] == ["jobs.yaml", "all.yaml"]
+    assert [[run["sharing"] for run in each["runs"]] for each in found] == [list(NAMES)] * 2
+
+
 def test_long_lists_are_cut_unless_all_is_asked_for(penstock, folder):
     jobs = "".join(f"  - {{name: job{i}, phases: [{{write: {i + 1}}}]}}\n" for i in range(60))
     (folder / "many.yaml").write_text(f"version: 1\nplatform: {{bandwidth: 1}}\napplications:\n{jobs}")

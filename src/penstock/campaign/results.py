@@ -17,6 +17,7 @@ from penstock.campaign.rows import CLOCK, PROVENANCE
 from penstock.campaign.store import RESULTS, TIMES, Store
 from penstock.campaign.tasks import Metric, find_task
 from penstock.errors import InvalidOption
+from penstock.frames import Framed
 from penstock.kernels.arrays import Floats, Ints
 from penstock.model.problems import near
 
@@ -24,7 +25,7 @@ BATCH = 5_000  # rows
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(Framed):
     """All runs that a campaign asks for; what is missing, or failed, has empty metrics."""
 
     name: str
@@ -33,6 +34,10 @@ class Results:
     table: Any  # key, workload, parameters (JSON), seed, plan, then metrics and provenance
     ended: NDArray[np.bool_]  # which of the rows are there
     damaged: tuple[str, ...] = ()  # files that cannot be read
+
+    def headline(self) -> str:
+        """How far the campaign is."""
+        return f"{self.name}: {int(self.ended.sum()):,} of {self.size:,} runs"
 
     @property
     def size(self) -> int:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.comparison.selection
     import penstock.report.comparison.summary
     import penstock.report.comparison.table
+    import penstock.report.comparison.workloads
     import penstock.report.lists
     import penstock.report.live.history
     import penstock.report.live.plot

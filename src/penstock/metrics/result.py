@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from penstock.frames import Framed, shown
 from penstock.metrics.losses import Losses
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class ApplicationResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Losses):
+class Result(Losses, Framed):
     """One scenario under one sharing policy. A metric that does not apply is None."""
 
     sharing: str
@@ -62,6 +63,14 @@ class Result(Losses):
     ratio_to_bound: float | None = None
     closed: bool = field(default=True, compare=False)  # everybody is there from beginning to end; not in the JSON
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per application."""
+        return [application.to_dict() for application in self.applications]
+
+    def headline(self) -> str:
+        """The policy and what it came to."""
+        return f"{self.sharing}: min yield {shown(self.min_yield)}, {shown(self.node_hours_lost)} node-hours lost"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, without the timeline, and without the ratios to an optimum that nobody sought.

@@ -26,6 +26,7 @@ from penstock.model.scenario import Scenario, validated
 from penstock.model.trace import Trace
 from penstock.model.units import shown
 
+ScenarioLike = Scenario | str | os.PathLike[str]
 LARGEST = 256_000_000  # bytes of a text document
 SMALL_JSON = 16_000_000  # characters; in larger JSON files a line number is not worth the wait
 EMPTY_NAME = "the name of the file is empty; a variable of the shell may not be set"
@@ -40,6 +41,16 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     """
     file, (document, locate) = _place(path), _read(path)
     return validated(_with_measurements(_with_traces(document, file, locate), file, locate), locate)
+
+
+def as_scenario(given: ScenarioLike | Any) -> Scenario:
+    """A scenario itself, or the one in the file that a path names."""
+    if isinstance(given, Scenario):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return load(given)
+    hint = "; Scenario.from_document makes one of a document" if isinstance(given, dict) else ""
+    raise InvalidScenario(f"a scenario, or the path of its file, is needed, not a {type(given).__name__}{hint}")
 
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import JsonValue, model_validator
 
+from penstock.frames import Framed, shown
 from penstock.kernels.arrays import SAME
 from penstock.model.application import Application
 from penstock.model.plain import plain
@@ -33,7 +34,7 @@ class Window(Record):
         return self
 
 
-class Scenario(Record):
+class Scenario(Record, Framed):
     """All that a run needs to know, bar the policy."""
 
     version: Version
@@ -54,6 +55,25 @@ class Scenario(Record):
         (Compute(compute=60.0), Write(write=3000000000.0))
         """
         return validated(document, lambda _: where)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per application."""
+        return [
+            {
+                "name": each.name,
+                "nodes": each.nodes,
+                "release": each.release,
+                "bandwidth": each.bandwidth,
+                "walltime": each.walltime,
+                "phases": "forever" if each.endless else len(each.phases),
+            }
+            for each in self.applications
+        ]
+
+    def headline(self) -> str:
+        """The machine, the window and how many applications."""
+        until = f", {shown(self.window.begin)} to {shown(self.window.end)} s" if self.window else ""
+        return f"{len(self.applications):,} applications on {shown(self.platform.bandwidth)} bytes/s{until}"
 
     def to_document(self) -> dict[str, Any]:
         """The plain document: bare numbers in base units, defaults left out, nothing shared."""

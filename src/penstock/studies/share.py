@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import overload
 
 from penstock.engine.link.execution import Run, execute
 from penstock.engine.link.merge import merged
 from penstock.engine.stepping import Progress
+from penstock.errors import InvalidOption
+from penstock.metrics.comparison import Comparison
 from penstock.metrics.measure import measure
 from penstock.metrics.result import Result
+from penstock.metrics.workloads import Workloads
 from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.study import Part, Study
 
 Policy = str | Sharing | Callable[..., None]
+Watch = Callable[[str, float, int], None]  # the policy, the time and the events so far
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     sharing: Policy = "fair-share",
     *,
     timeline: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Run `scenario` under one sharing policy.
+    """Run `scenario`, or the one in a file of that name, under one sharing policy.
 
     `sharing` is a name (`penstock.policies.sharing.NAMES`, or what is installed), `name(parameter=value)`, a Python
     file, or a function `(view, rates)`. With `timeline` the result carries who did what when. `progress(time, events)`
@@ -38,26 +44,67 @@ def simulate(
     >>> [job.completion for job in simulate(two, "fcfs").applications]
     [4.0, 5.0]
     """
-    return run_study(Study(scenario), find(sharing), timeline=timeline, progress=progress)
+    return run_study(Study(as_scenario(scenario)), find(sharing), timeline=timeline, progress=progress)
 
 
+@overload
+def compare(  # type: ignore[overload-overlap]  # a text is a path here, and no list of paths
+    scenario: ScenarioLike, sharing: Iterable[Policy] = NAMES, *, timeline: bool = False, progress: Watch | None = None
+) -> Comparison: ...
+
+
+@overload
 def compare(
-    scenario: Scenario,
+    scenario: Sequence[ScenarioLike] | Mapping[str, ScenarioLike],
     sharing: Iterable[Policy] = NAMES,
     *,
     timeline: bool = False,
-    progress: Callable[[str, float, int], None] | None = None,
-) -> tuple[Result, ...]:
-    """Run `scenario` under each of several sharing policies, in the order given.
+    progress: Watch | None = None,
+) -> Workloads: ...
+
+
+def compare(
+    scenario: ScenarioLike | Sequence[ScenarioLike] | Mapping[str, ScenarioLike],
+    sharing: Iterable[Policy] = NAMES,
+    *,
+    timeline: bool = False,
+    progress: Watch | None = None,
+) -> Comparison | Workloads:
+    """Run `scenario` under each of several sharing policies, in the order given; the results print as a table.
+
+    A list of scenarios, or a mapping of names to them, gives a comparison for each, by its name.
 
     >>> from penstock import compare, generate
     >>> results = compare(generate("example-1", m=4), ["fair-share", "greedy-yield"])
     >>> [round(result.min_yield, 3) for result in results]
     [0.25, 1.0]
     """
-    study = Study(scenario)
+    if isinstance(sharing, str):
+        raise InvalidOption(f"compare takes a list of policies, as in [{sharing!r}], not a {type(sharing).__name__}")
+    policies = [find(asked) for asked in sharing]
+    if isinstance(scenario, Sequence | Mapping) and not isinstance(scenario, str):
+        return Workloads({name: _compared(each, policies, timeline, progress) for name, each in _named(scenario)})
+    return _compared(scenario, policies, timeline, progress)
+
+
+def _named(scenarios: Sequence[ScenarioLike] | Mapping[str, ScenarioLike]) -> list[tuple[str, ScenarioLike]]:
+    """Each scenario with a name: its own, that of its file, or its place in the list."""
+    if isinstance(scenarios, Mapping):
+        return list(scenarios.items())
+    names = [
+        f"scenario {place}" if isinstance(each, Scenario) else str(each) for place, each in enumerate(scenarios, 1)
+    ]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InvalidOption(f"{twice[0]} is given twice; each workload is compared once")
+    return list(zip(names, scenarios, strict=True))
+
+
+def _compared(
+    scenario: ScenarioLike, policies: Sequence[Sharing], timeline: bool, progress: Watch | None
+) -> Comparison:
+    study = Study(as_scenario(scenario))
     results = []
-    for policy in [find(asked) for asked in sharing]:
+    for policy in policies:
 
         def report(now: float, events: int, name: str = policy.label) -> None:
             if progress is not None:
@@ -65,7 +112,7 @@ def compare(
 
         report(study.program.begin, 0)
         results.append(run_study(study, policy, timeline=timeline, progress=report))
-    return tuple(results)
+    return Comparison(results)
 
 
 def run_study(study: Study, policy: Sharing, *, timeline: bool = False, progress: Progress | None = None) -> Result:

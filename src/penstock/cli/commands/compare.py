@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,18 +21,26 @@ from penstock.cli.parts.options import (
     Json,
     Noise,
     Plot,
-    ScenarioFile,
+    ScenarioFiles,
     Seed,
     SharingList,
     TimeLimit,
 )
-from penstock.cli.parts.output import check_outputs, print_comparison, print_json, print_next, write_comparison
+from penstock.cli.parts.output import (
+    check_outputs,
+    print_comparison,
+    print_json,
+    print_next,
+    show_workloads,
+    write_comparison,
+)
 from penstock.cli.parts.simulations import (
     disturbed,
     find_optimum,
     find_policies,
     find_recommendation,
     run_all,
+    run_workloads,
     telling_names,
     time_given,
 )
@@ -66,7 +74,7 @@ Against = Annotated[
 
 
 def compare(
-    scenario: ScenarioFile,
+    scenarios: ScenarioFiles,
     sharing: SharingList = None,
     follow: Follow = None,
     noise: Noise = None,
@@ -89,6 +97,15 @@ def compare(
     check_outputs(plot, html)
     _check_goal(goal, variants, against, workers, noise)
     seconds = time_given(time_limit)
+    if len(scenarios) > 1:
+        _check_several(
+            {"--goal": goal, "--plot": plot, "--html": html, "--follow": follow, "--optimum": optimum or None}
+        )
+        _check_once(scenarios)
+        loaded = {str(file): disturbed(model.load(file), noise, seed) for file in scenarios}
+        show_workloads(run_workloads(loaded, _shared_names(sharing, loaded, everything=all_ or json)), json=json)
+        return
+    (scenario,) = scenarios
     given = disturbed(model.load(scenario), noise, seed)
     best = find_optimum(given, seconds) if optimum else None
     names = _names(sharing, given, everything=all_ or json or goal is not None)
@@ -119,6 +136,24 @@ def compare(
     else:
         print_comparison(selected, title, plot, html, recommendation, details=details)
         print_next(_next(scenario, selected, recommendation))
+
+
+def _check_several(given: dict[str, object]) -> None:
+    """Refuse what looks at one scenario only."""
+    if wrong := [name for name, value in given.items() if value not in (None, False)]:
+        raise InvalidOption(f"{wrong[0]} is for one scenario; several are compared in a table or with --json")
+
+
+def _check_once(files: Sequence[Path]) -> None:
+    if twice := [file for file in files if files.count(file) > 1]:
+        raise InvalidOption(f"{twice[0]} is given twice; each workload is compared once")
+
+
+def _shared_names(sharing: str | None, scenarios: Mapping[str, Scenario], *, everything: bool) -> Sequence[str]:
+    """The policies that say something of every one of the scenarios; fair-share once, under its usual name."""
+    chosen = [_names(sharing, scenario, everything=everything) for scenario in scenarios.values()]
+    shared = [name for name in chosen[0] if all(name in names for names in chosen)]
+    return shared if everything or sharing is not None else [name for name in shared if name != "best-effort"]
 
 
 def _names(sharing: str | None, scenario: Scenario, *, everything: bool) -> Sequence[str]:

@@ -18,6 +18,15 @@ ScenarioFile = Annotated[
         **choices.file(*choices.SCENARIOS),
     ),
 ]
+ScenarioFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SCENARIO …",
+        help="A scenario file (.yaml, .json), or several to compare workloads; - for standard input.",
+        parser=choices.read_path,
+        **choices.file(*choices.SCENARIOS),
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Sharing = Annotated[
     str,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.campaign.recommendation import Recommendation
     from penstock.metrics.result import Result
+    from penstock.metrics.workloads import Workloads
     from penstock.report.comparison.selection import Selection
     from penstock.report.parts.fitting_table import FittingTable
     from penstock.studies.optimum import Optimum
@@ -105,6 +106,20 @@ def write_comparison(
             line.show("writing the report")
             hidden, same = selected.hidden, selected.same
             report.comparison.page.write_report(html, name, selected.runs, recommendation, same=same, hidden=hidden)
+
+
+def show_workloads(found: Workloads, *, json: bool) -> None:
+    """Policies on several workloads: the runs of each, or one row for each policy."""
+    if json:
+        print_json(
+            {
+                "workloads": [
+                    {"scenario": name, "runs": [result.to_dict() for result in runs]} for name, runs in found.items()
+                ]
+            }
+        )
+        return
+    say([report.comparison.workloads.workloads_table(found), *report.comparison.workloads.workloads_lines(found)])
 
 
 def print_next(words: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from penstock.errors import InvalidOption
 if TYPE_CHECKING:
     from penstock.campaign.recommendation import Recommendation
     from penstock.metrics.result import Result
+    from penstock.metrics.workloads import Workloads
     from penstock.model import Scenario
     from penstock.policies.sharing import Sharing
     from penstock.studies.optimum import Optimum
@@ -56,6 +57,17 @@ def run_all(scenario: Scenario, chosen: Sequence[Sharing], *, timeline: bool) ->
             line.show(name, _fraction(scenario, now), f"{events:,} events")
 
         return studies.share.compare(scenario, chosen, timeline=timeline, progress=progress)
+
+
+def run_workloads(scenarios: Mapping[str, Scenario], names: Sequence[str]) -> Workloads:
+    """Several scenarios under each of the policies."""
+    chosen = find_policies(names)
+    with user_code(), ProgressLine() as line:
+
+        def progress(name: str, now: float, events: int) -> None:
+            line.show(name, None, f"{events:,} events")
+
+        return studies.share.compare(scenarios, chosen, progress=progress)
 
 
 def find_recommendation(

@@ -135,7 +135,7 @@ def _bytes(volume: float) -> str:
 
 
 def _rate(rate: float) -> str:
-    return rate_scale(max(rate, 1e3)).show(rate)
+    return f"{rate:.4g} B/s" if rate < 1e3 else rate_scale(rate).show(rate)
 
 
 def _count(number: int, noun: str) -> str:

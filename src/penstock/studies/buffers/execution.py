@@ -14,6 +14,7 @@ from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
 from penstock.metrics.losses import Lives, losses_of
 from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.buffering import Strategy, find
 from penstock.policies.sharing import Sharing
 from penstock.studies.buffers.bound import StretchBounds, bounds, stretch_of
@@ -28,7 +29,7 @@ DAY = 86400.0
 
 
 def buffer(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     capacity: float,
     *,
     partition: str = "static",
@@ -58,6 +59,7 @@ def buffer(
         raise InvalidOption(f"the capacity is {capacity!r}; accepted is a number of bytes ≥ 0")
     capacity = float(capacity)
     chosen = strategy if isinstance(strategy, Sharing) else find(strategy)
+    scenario = as_scenario(scenario)
     split = split or split_by(scenario, partition, common, lead=lead)
     check_admission(admit, split.partition)
     traffic, division = split.traffic, split.division(capacity, admit == "wait")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from penstock.engine.program import Program
 from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
-from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.sharing.catalogue import NAMES, find
 from penstock.policies.sharing.follow import in_order
 from penstock.studies.optimum.chains import Order, bicolored, by_posting, complete, lower_bound, starts
@@ -38,7 +38,7 @@ MOST_OPERATIONS = 20_000  # beyond, even the narrowest walk through the states t
 _STAGES = ((100, 1 / 8), (1_000, 1 / 8), (0, 1 / 20), (10_000, 1 / 4), (100_000, 1 / 2), (0, 1.0))
 
 
-def optimum(scenario: Scenario, time_limit: float = 60.0, *, progress: Progress | None = None) -> Optimum:
+def optimum(scenario: ScenarioLike, time_limit: float = 60.0, *, progress: Progress | None = None) -> Optimum:
     """The shortest schedule of `scenario` with one operation at a time and none interrupted (MS-HPC-IO, P2 §2.3).
 
     Noise is applied: it is the optimum of what really runs. The search takes at most `time_limit` seconds; it tells the
@@ -53,6 +53,7 @@ def optimum(scenario: Scenario, time_limit: float = 60.0, *, progress: Progress 
     (6.0, True, ('b', 'a'))
     """
     need_solver()
+    scenario = as_scenario(scenario)
     if scenario.window is not None:
         raise InvalidOption(
             f"the optimum is that of a run to completion, but the scenario has a window that ends at "

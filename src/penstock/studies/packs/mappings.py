@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.errors import InvalidOption
-from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.mapping import MappingPolicy
 from penstock.policies.mapping import find as find_mapping
 from penstock.policies.sharing import find
@@ -23,7 +23,7 @@ FIRST_FIT, BY_ALPHA = "inf", "alpha"
 
 
 def pack(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     sensitivity: str | float | None = None,
     *,
     io_nodes: int | None = None,
@@ -52,18 +52,18 @@ def pack(
     if backfill and mapping is not None:
         raise InvalidOption("backfill is short for a mapping of that name; leave one of the two out")
     chosen = find_mapping("backfill" if backfill else "make-pack" if mapping is None else mapping)
-    return _pack(Batch(scenario, io_nodes), chosen, sensitivity, find(sharing), progress)
+    return _pack(Batch(as_scenario(scenario), io_nodes), chosen, sensitivity, find(sharing), progress)
 
 
 def compare_packings(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     *,
     io_nodes: int | None = None,
     sharing: Policy = "list-fifo",
     progress: Progress | None = None,
 ) -> dict[str, Packing]:
     """The mappings of P3 (first-fit, S = 1, S = alpha) and backfilling, by name."""
-    batch, policy = Batch(scenario, io_nodes), find(sharing)
+    batch, policy = Batch(as_scenario(scenario), io_nodes), find(sharing)
     # First, because it refuses policies that the others take; a refusal should not have to wait for them.
     backfilled = _pack(batch, find_mapping("backfill"), None, policy, progress)
     asked: dict[str, str | float] = {"first-fit": FIRST_FIT, "S = 1": 1.0, "S = alpha": BY_ALPHA}

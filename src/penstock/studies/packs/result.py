@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from penstock.frames import Framed, shown
 from penstock.metrics.losses import Losses
 
 
@@ -42,7 +43,7 @@ class PackedJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Packing(Losses):
+class Packing(Losses, Framed):
     """Jobs mapped to I/O nodes and run there. What is lost counts from the start of each job, not from its release.
 
     Shares are of the processor time from the first release to the end of the last job.
@@ -68,6 +69,14 @@ class Packing(Losses):
     idle: float  # in which no job has the processor
     seconds: float  # CPU time in the engine
     jobs: tuple[PackedJob, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per job."""
+        return [asdict(job) for job in self.jobs]
+
+    def headline(self) -> str:
+        """The mapping, when it ends, and how long jobs take."""
+        return f"{self.mapping}: makespan {shown(self.makespan)} s, mean stretch {shown(self.mean_stretch)}"
 
     @property
     def makespan_alone(self) -> float | None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from penstock.frames import Framed, shown
 from penstock.studies.sizing.lead import FOREVER, Infeasible
 from penstock.studies.sizing.replay import usage_of
 from penstock.studies.sizing.schedule import BufferSchedule
@@ -41,7 +42,7 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Sizing:
+class Sizing(Framed):
     """The smallest buffer under a partition (P5 §6)."""
 
     partition: str
@@ -54,6 +55,14 @@ class Sizing:
     traffic: Traffic = field(repr=False, compare=False)  # that the schedule serves; isolated: of whom needs most
     draw_up: Callable[[], BufferSchedule] = field(repr=False, compare=False)
     infeasible: Infeasible | None = None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per application: its share of the buffer, in bytes."""
+        return [{"name": name, "share": share} for name, share in (self.shares or {}).items()]
+
+    def headline(self) -> str:
+        """The partition and the size."""
+        return f"{self.partition}: {shown(self.size)} bytes"
 
     @property
     def lead(self) -> float:

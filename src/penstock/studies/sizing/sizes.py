@@ -12,7 +12,7 @@ import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
-from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.studies.sizing import explain, schedule
 from penstock.studies.sizing.both_ways import LinearProgram
 from penstock.studies.sizing.fairest import most_even
@@ -35,7 +35,7 @@ Progress = Callable[[str], None]  # in words
 
 
 def size_buffer(
-    scenario: Scenario, partition: str = "static", *, lead: float | None = None, progress: Progress | None = None
+    scenario: ScenarioLike, partition: str = "static", *, lead: float | None = None, progress: Progress | None = None
 ) -> Sizing:
     """The smallest buffer with which every application ends as if nobody were in its way.
 
@@ -48,6 +48,7 @@ def size_buffer(
     >>> size_buffer(Scenario.from_document(document), "dynamic").size
     9.0
     """
+    scenario = as_scenario(scenario)
     return sized(Traffic(scenario, lead_of(scenario, lead)), partition, progress=progress)
 
 

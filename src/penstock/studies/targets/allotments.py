@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import InvalidOption, PolicyError
-from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies import allocation as allocations
 from penstock.policies import placement as placements
 from penstock.policies.allocation import Allocation
@@ -26,7 +26,7 @@ BY_PLAN = "plan"
 
 
 def allocate(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     allocation: str | Allocation | Callable[..., Any] = "tcpu",
     placement: str | Placement | Callable[..., Any] = "greedy-clairvoyant",
     *,
@@ -38,7 +38,7 @@ def allocate(
     without: str | int | Sequence[str | int] = (),
     interval: str | None = None,
 ) -> Allotment:
-    """Give the applications of `scenario` their targets and run them.
+    """Give the applications of `scenario`, or of the file of that name, their targets and run them.
 
     `allocation` and `placement` are names, Python files or functions; `sharing` divides the time of each target.
     Policies see profiles as `knowledge` says: "exact", "class" (all of a class alike) or "shape" (the class's shape at
@@ -56,6 +56,7 @@ def allocate(
     >>> alone.mean_io_slowdown, together.mean_io_slowdown
     (2.0, 2.0)
     """
+    scenario = as_scenario(scenario)
     site, policy = Site(scenario), find(sharing)
     drawn = checked_seed(scenario.seed if seed is None else seed)
     if plan is None:
@@ -75,7 +76,7 @@ def allocate(
 
 
 def compare_allotments(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     *,
     sharing: str | Sharing | Callable[..., None] = "fair-share",
     knowledge: str = EXACT,
@@ -89,6 +90,7 @@ def compare_allotments(
 
     An allocation that is not possible here raises, or, if there is a `refused`, tells it why and is left out.
     """
+    scenario = as_scenario(scenario)
     site, policy = Site(scenario), find(sharing)
     drawn = checked_seed(scenario.seed if seed is None else seed)
     pairs = [(how, where) for how in allocations.policies() for where in placements.policies()]

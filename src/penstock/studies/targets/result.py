@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+from penstock.frames import Framed, shown
 from penstock.metrics.losses import Losses
 
 
@@ -52,7 +53,7 @@ class Striped:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allotment(Losses):
+class Allotment(Losses, Framed):
     """Targets given out, and what came of it: until the first completion (P4 §2.3), or over the lives of all."""
 
     allocation: str
@@ -73,6 +74,17 @@ class Allotment(Losses):
     applications: tuple[Striped, ...]
     targets: tuple[TargetUse, ...]
     runs: int = 0  # of the engine, in a local search that improved it
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per application."""
+        return [
+            {**each.to_dict(), "targets": ",".join(map(str, each.targets)), "shares": None}
+            for each in self.applications
+        ]
+
+    def headline(self) -> str:
+        """The two policies, and how much longer I/O takes."""
+        return f"{self.allocation} with {self.placement}: mean I/O slowdown {shown(self.mean_io_slowdown)}"
 
     @property
     def mean_rho_io(self) -> float | None:

@@ -1,0 +1,96 @@
+"""Results as tables of other libraries, and as a table in a notebook: rows of plain values is all that it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import import_module
+from typing import Any
+
+from penstock.errors import InvalidOption
+
+Row = Mapping[str, Any]
+
+MOST_ROWS = 20  # of a notebook's table
+_RIGHT = 'style="text-align: right"'
+
+
+class Framed:
+    """What has rows: `to_pandas()`, `to_polars()`, `to_arrow()`, and a table where a notebook shows it."""
+
+    def rows(self) -> Sequence[Row]:
+        """The rows of the table, each with the same keys."""
+        raise NotImplementedError
+
+    def headline(self) -> str:
+        """What stands above the table in a notebook."""
+        return type(self).__name__
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame of the rows."""
+        return _library("pandas").DataFrame(list(self.rows()))
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame of the rows."""
+        return _library("polars").DataFrame(list(self.rows()))
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table of the rows."""
+        return _library("pyarrow").Table.from_pylist(list(self.rows()))
+
+    def _repr_html_(self) -> str:
+        return html_table(self.headline(), self.rows())
+
+
+def html_table(headline: str, rows: Sequence[Row]) -> str:
+    """A small table for a notebook; columns that no row has a value for are left out."""
+    kept = _columns(rows)
+    head = "".join(f"<th {_RIGHT}>{escape(name.replace('_', ' '))}</th>" for name in kept)
+    cells = [[f"<td {_RIGHT}>{escape(shown(row.get(name)))}</td>" for name in kept] for row in rows[:MOST_ROWS]]
+    body = "".join(f"<tr>{''.join(each)}</tr>" for each in cells)
+    more = f"<p>… and {len(rows) - MOST_ROWS:,} more</p>" if len(rows) > MOST_ROWS else ""
+    return f"<p><b>{escape(headline)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def text_table(headline: str, rows: Sequence[Row]) -> str:
+    """The same as plain text, for whoever prints it.
+
+    >>> print(text_table("two", [{"name": "a", "yield": 0.5}, {"name": "longer", "yield": 1.0}]))
+    two
+    name    yield
+    a         0.5
+    longer      1
+    """
+    kept = _columns(rows)
+    table = [[name.replace("_", " ") for name in kept], *([shown(row.get(name)) for name in kept] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ("  ".join(_aligned(cells, widths)).rstrip() for cells in table)
+    return "\n".join((headline, *lines))
+
+
+def shown(value: Any) -> str:
+    """A value as a reader wants it: four digits, and a dash for what is not there."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name, value in row.items() if value is not None))
+
+
+def _aligned(cells: Iterable[str], widths: Sequence[int]) -> list[str]:
+    return [
+        cell.ljust(width) if place == 0 else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InvalidOption(f"a table of {name} needs {name}; pip install {name}") from None

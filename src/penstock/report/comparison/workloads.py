@@ -1,0 +1,57 @@
+"""Policies on several workloads, as a table and in a sentence."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from penstock.report.comparison.selection import goal_of
+from penstock.report.comparison.table import value_format
+from penstock.report.parts.fitting_table import Column, FittingTable, cells
+from penstock.report.parts.quantities import fixed
+
+if TYPE_CHECKING:
+    from penstock.metrics.workloads import Workloads
+
+_BEST = "bold green"
+_NARROW = 14  # letters of a heading
+
+
+def workloads_table(found: Workloads) -> FittingTable:
+    """One row per policy, best first by mean rank; the best of each workload stands out."""
+    rows = found.rows()
+    columns = [Column("policy", cells(row["sharing"] for row in rows), right=False)]
+    columns.append(Column("mean\nrank", cells(fixed(row["mean_rank"], 1) for row in rows)))
+    for place, (name, runs) in enumerate(found.items(), 1):
+        goal = goal_of(runs, found.metric)
+        show, values = value_format(goal, runs), [row[name] for row in rows]
+        top = max(values) if goal.highest else min(values)
+        texts = [Text(show(value), style=_BEST if value == top else "") for value in values]
+        columns.append(Column(_short(name), texts, spare=len(found) + 1 - place if place > 1 else 0))
+    return FittingTable(f"{found.metric.replace('_', ' ')}, best first by mean rank", columns)
+
+
+def workloads_lines(found: Workloads) -> list[str]:
+    """Who is best over all, and whether that holds on each of them."""
+    rows = found.rows()
+    first = rows[0]["sharing"]
+    ahead = [name for name, runs in found.items() if _best_of(found, name, first)]
+    return [
+        f"Best mean rank: {first}, {fixed(rows[0]['mean_rank'], 1)} of {len(rows)}; best on {len(ahead)} of "
+        f"{len(found)} workloads.",
+        "Next: a campaign repeats this with many draws and intervals: penstock campaign --help",
+    ]
+
+
+def _best_of(found: Workloads, name: str, policy: str) -> bool:
+    goal = goal_of(found[name], found.metric)
+    values = {result.sharing: goal.of(result) or 0.0 for result in found[name]}
+    return values[policy] == (max if goal.highest else min)(values.values())
+
+
+def _short(name: str) -> str:
+    """The file's name in two lines, so that columns stay narrow."""
+    return "\n".join(textwrap.wrap(PurePath(name).stem, _NARROW))

@@ -1,0 +1,132 @@
+"""What a notebook's user meets: paths for scenarios, and results that print as tables and become those of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import penstock
+from penstock.errors import InvalidOption, InvalidScenario, PenstockError
+from penstock.frames import MOST_ROWS, html_table, shown
+from penstock.metrics.workloads import Workloads
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FOUR = EXAMPLES / "four-jobs.yaml"
+WRONG: Any = 3
+EMPTY: Any = {}
+SOME = ["fair-share", "fcfs", "greedy-com"]
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return penstock.compare(FOUR, SOME)
+
+
+def test_a_path_stands_for_its_scenario():
+    ours = penstock.simulate(penstock.load(FOUR), "fcfs")
+    assert penstock.simulate(FOUR, "fcfs").applications == ours.applications
+    assert penstock.simulate(str(FOUR), "fcfs").applications == ours.applications
+    assert penstock.size_buffer(EXAMPLES / "two-jobs.yaml").size == pytest.approx(1e11)
+    assert penstock.allocate(EXAMPLES / "scratch-targets.yaml").applications
+    assert penstock.pack(EXAMPLES / "pack-night.yaml").jobs
+
+
+def test_a_comparison_prints_as_a_table(comparison):
+    head, columns, *rows = str(comparison).splitlines()
+    assert head == "3 policies"
+    assert columns.split()[:3] == ["sharing", "min", "yield"]
+    assert [row.split()[0] for row in rows] == SOME
+    assert repr(comparison) == str(comparison)
+    assert max(map(len, rows)) <= 100
+
+
+def test_a_comparison_is_still_a_tuple_of_results(comparison):
+    first, *_ = comparison
+    assert first.sharing == "fair-share"
+    assert comparison == tuple(comparison)
+    assert comparison.best() is comparison[0]
+    assert comparison.best("node_hours_lost", lowest=True).sharing == "fcfs"
+
+
+def test_results_become_tables_of_pandas_and_arrow(comparison):
+    pytest.importorskip("pandas")
+    frame = comparison.to_pandas()
+    assert list(frame["sharing"]) == SOME
+    assert list(frame["min_yield"]) == [result.min_yield for result in comparison]
+    jobs = comparison[0].to_pandas()
+    assert list(jobs["name"]) == [job.name for job in comparison[0].applications]
+    assert comparison.to_arrow().column("sharing").to_pylist() == SOME
+    assert penstock.load(FOUR).to_arrow().num_rows == 4
+
+
+def test_a_library_that_is_not_there_is_named(comparison, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(InvalidOption, match="a table of polars needs polars; pip install polars"):
+        comparison.to_polars()
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        lambda: penstock.load(FOUR),
+        lambda: penstock.simulate(FOUR),
+        lambda: penstock.compare(FOUR, SOME),
+        lambda: penstock.allocate(EXAMPLES / "scratch-targets.yaml"),
+        lambda: penstock.size_buffer(EXAMPLES / "two-jobs.yaml"),
+        lambda: penstock.pack(EXAMPLES / "pack-night.yaml"),
+        lambda: penstock.compare([FOUR, EXAMPLES / "two-jobs.yaml"], SOME),
+    ],
+)
+def test_a_notebook_shows_a_table(thing):
+    shown_there = thing()._repr_html_()
+    assert shown_there.count("<table>") == 1
+    assert shown_there.count("<tr>") >= 3
+    assert "None" not in shown_there
+
+
+def test_names_of_users_are_text_in_a_notebook():
+    assert "<script>" not in html_table("<script>", [{"<script>": "<script>"}])
+
+
+def test_long_tables_are_cut_in_a_notebook():
+    assert html_table("many", [{"a": i} for i in range(MOST_ROWS + 7)]).endswith("<p>… and 7 more</p>")
+
+
+def test_values_as_readers_want_them():
+    assert [shown(value) for value in (None, float("nan"), 0.123456, 12345.6, 7, True, "a")] == [
+        *("–", "–", "0.1235", "12,346", "7", "True", "a")
+    ]
+
+
+def test_several_workloads_are_ranked():
+    found = penstock.compare([FOUR, EXAMPLES / "two-jobs.yaml"], SOME)
+    assert isinstance(found, Workloads)
+    assert list(found) == [str(FOUR), str(EXAMPLES / "two-jobs.yaml")]
+    ranks = [row["mean_rank"] for row in found.rows()]
+    assert ranks == sorted(ranks)
+    assert sum(ranks) == pytest.approx(6)
+    assert str(found).startswith(f"{found.metric.replace('_', ' ')} on 2 workloads, best first by mean rank")
+    named = penstock.compare({"a": FOUR, "b": penstock.load(FOUR)}, SOME)
+    assert [row["a"] for row in named.rows()] == [row["b"] for row in named.rows()]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: penstock.simulate(WRONG), "a scenario, or the path of its file, is needed, not a int"),
+        (lambda: penstock.simulate(EMPTY), "not a dict; Scenario.from_document makes one of a document"),
+        (lambda: penstock.load(WRONG), "a scenario is read from a path, not from a int"),
+        (lambda: penstock.load(""), "the name of the file is empty"),
+        (lambda: penstock.compare(FOUR, "fcfs"), "compare takes a list of policies, as in ['fcfs'], not a str"),
+        (lambda: penstock.compare([FOUR, FOUR], SOME), "is given twice"),
+        (lambda: penstock.simulate(FOUR, WRONG), "a sharing policy is a name or a function (view, rates), not a int"),
+    ],
+)
+def test_wrong_types_get_one_sentence(call, words):
+    with pytest.raises(PenstockError) as error:
+        call()
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+    assert issubclass(InvalidScenario, PenstockError)
