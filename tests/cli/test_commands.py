@@ -212,6 +212,14 @@ def test_what_a_policy_prints_stays_out_of_the_result(penstock, folder):
         assert outcome.err.startswith("hello\ndeciding\n")
 
 
+def test_a_policy_that_grants_nobody_anything_is_told_of(penstock, folder):
+    (folder / "idle.py").write_text("def f(view, rates):\n    pass\n")
+    outcome = penstock("simulate", "jobs.yaml", "--sharing", "idle.py:f", "--json")
+    assert outcome.code == 0
+    assert outcome.err.startswith("penstock: under f no application could move a byte in the window; a policy writes")
+    assert penstock("simulate", "jobs.yaml", "--sharing", "fcfs").err == ""
+
+
 def test_a_state_may_be_yaml(penstock, folder):
     (folder / "state.yaml").write_text("{capacity: 1 GB/s, now: 1 h, active: []}")
     assert json.loads(penstock("decide", "state.yaml").out)["rates"] == {}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.campaign.results
     import penstock.campaign.runner
     import penstock.campaign.summary
+    import penstock.kernels.cold
     import penstock.live.admin
     import penstock.live.journal.replay
     import penstock.live.loadtest.load_test
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.model.ignored
     import penstock.model.json_text
     import penstock.model.load
+    import penstock.model.needs
     import penstock.model.save
     import penstock.model.units
     import penstock.model.yaml_text
@@ -100,6 +102,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     from penstock import (
         advise,
         campaign,
+        kernels,
         live,
         lookback,
         model,
@@ -114,6 +117,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
 __all__ = [
     "advise",
     "campaign",
+    "kernels",
     "live",
     "lookback",
     "model",
@@ -151,6 +155,7 @@ if not TYPE_CHECKING:
     rich = Room("rich")
     advise = Room("penstock.advise")
     campaign = Room("penstock.campaign")
+    kernels = Room("penstock.kernels")
     live = Room("penstock.live")
     lookback = Room("penstock.lookback")
     model = Room("penstock.model")

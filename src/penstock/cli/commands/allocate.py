@@ -73,6 +73,7 @@ def allocate(
     search, exported = _search(improve, objective), _export(export, output, directory, json)
     check_outputs(plot)
     found = _with_profiles(disturbed(model.load(scenario), noise, seed), profiles)
+    model.needs.need_targets(found)
     given = _given(sharing=sharing, knowledge=knowledge, error=error, interval=interval)
     if compare:
         runs = _every_pair(found, given)

@@ -22,6 +22,7 @@ def optimum(
     check_outputs(plot, schedule=schedule)
     seconds = time_given(time_limit)
     given = disturbed(model.load(scenario), noise, seed)
+    model.needs.need_completion(given)
     best = find_optimum(given, seconds)
     unread = say_ignored(given, "optimum")
     if schedule:

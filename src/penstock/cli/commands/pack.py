@@ -65,6 +65,7 @@ def pack(
         raise InvalidOption("--backfill is short for --mapping backfill; leave one of the two out")
     check_outputs(plot)
     found = disturbed(model.load(scenario), noise, seed)
+    model.needs.need_io_nodes(found)
     chosen = "backfill" if backfill else mapping
     jobs = len(found.applications)
     with user_code(), ProgressLine() as line:

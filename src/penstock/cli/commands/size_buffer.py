@@ -100,13 +100,13 @@ def _check_options(
     plot: Path | None,
 ) -> None:
     """Refuse what contradicts itself before any work is done."""
-    if partition not in studies.sizing.PARTITIONS:
-        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(studies.sizing.PARTITIONS)}")
     for name, price in prices.items():
         if price is not None and not 0.0 <= price < float("inf"):
             raise InvalidOption(f"{name} is {price:g}; a price is a number ≥ 0")
         if price is not None and not curve:
             raise InvalidOption(f"{name} puts costs on --curve; give --curve, too")
+    if partition not in studies.sizing.PARTITIONS:
+        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(studies.sizing.PARTITIONS)}")
     files = {"--schedule": schedule, "--verify": verify}
     given = [name for name, file in files.items() if file]
     if curve and (given or explain):

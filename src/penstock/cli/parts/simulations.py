@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.cli.parts.compiling import engine_compiled_meanwhile
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import campaign, model, policies, report, studies
@@ -29,7 +31,9 @@ def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool) -> Re
         def progress(now: float, events: int) -> None:
             line.show(policy.label, _fraction(scenario, now), f"{events:,} events")
 
-        return studies.share.simulate(scenario, policy, timeline=timeline, progress=progress)
+        result = studies.share.simulate(scenario, policy, timeline=timeline, progress=progress)
+    _say_idle([result])
+    return result
 
 
 def telling_names(scenario: Scenario) -> list[str]:
@@ -41,11 +45,12 @@ def telling_names(scenario: Scenario) -> list[str]:
 
 def find_policies(names: Sequence[str], plan: Path | None = None) -> list[Sharing]:
     """Each of the policies named, and before them a plan if there is one."""
-    with user_code(), ProgressLine() as line:
+    with user_code(), ProgressLine() as line, engine_compiled_meanwhile():
         found = [studies.schedules.follow(plan)] if plan else []
         for name in names:
             line.show(f"compiling {name}")
             found.append(policies.sharing.find(name))
+        line.show("compiling the engine")
         return found
 
 
@@ -56,7 +61,9 @@ def run_all(scenario: Scenario, chosen: Sequence[Sharing], *, timeline: bool) ->
         def progress(name: str, now: float, events: int) -> None:
             line.show(name, _fraction(scenario, now), f"{events:,} events")
 
-        return studies.share.compare(scenario, chosen, timeline=timeline, progress=progress)
+        results = studies.share.compare(scenario, chosen, timeline=timeline, progress=progress)
+    _say_idle(results)
+    return results
 
 
 def run_workloads(scenarios: Mapping[str, Scenario], names: Sequence[str]) -> Workloads:
@@ -133,6 +140,14 @@ def disturbed(scenario: Scenario, noise: float | None, seed: int | None) -> Scen
         raise InvalidOption(f"--seed is {seed}; a seed is a whole number ≥ 0")
     given = {"noise": noise, "seed": seed}
     return scenario.model_copy(update={name: value for name, value in given.items() if value is not None})
+
+
+def _say_idle(results: Sequence[Result]) -> None:
+    """A word on policies that let nobody move anything, which a window hides: more likely a slip than a wish."""
+    for result in results:
+        if result.min_yield < 1.0 and not any(application.transferred for application in result.applications):
+            words = "no application could move a byte in the window; a policy writes bytes per second into `rates`"
+            print(f"penstock: under {result.sharing} {words}", file=sys.stderr)
 
 
 def _fraction(scenario: Scenario, now: float) -> float | None:

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from penstock.engine.program import Program
-from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model.load import ScenarioLike, as_scenario
+from penstock.model.needs import need_completion
 from penstock.policies.sharing.catalogue import NAMES, find
 from penstock.policies.sharing.follow import in_order
 from penstock.studies.optimum.chains import Order, bicolored, by_posting, complete, lower_bound, starts
@@ -54,11 +54,7 @@ def optimum(scenario: ScenarioLike, time_limit: float = 60.0, *, progress: Progr
     """
     need_solver()
     scenario = as_scenario(scenario)
-    if scenario.window is not None:
-        raise InvalidOption(
-            f"the optimum is that of a run to completion, but the scenario has a window that ends at "
-            f"{scenario.window.end:g} s; leave out the window, and give a number of repeats in place of forever"
-        )
+    need_completion(scenario)
     orders = [find(name) for name in ORDERS]  # compiled, perhaps: not part of the search
     begun = time.monotonic()
     deadline = begun + time_limit

@@ -11,6 +11,7 @@ from penstock.engine.tally import tally
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.kernels.arrays import Floats
 from penstock.model import IoNodes, Scenario
+from penstock.model.needs import need_io_nodes
 from penstock.studies.study import Study
 
 MOST_IO_NODES = 10_000
@@ -74,17 +75,9 @@ class Batch:
 
 
 def _machine(scenario: Scenario, io_nodes: int | None) -> IoNodes:
+    need_io_nodes(scenario)
     platform = scenario.platform
-    if scenario.window is not None:
-        raise InvalidScenario("the scenario has a window; packs run every job to its end, so leave the window out")
-    machine = platform.io_nodes
-    if machine is None and platform.bandwidth and platform.nodes:
-        machine = IoNodes(count=1, bandwidth=platform.bandwidth, nodes=platform.nodes)
-    if machine is None:
-        raise InvalidScenario(
-            "platform.io_nodes is missing; packs run on I/O nodes, as in "
-            "io_nodes: {count: 3, bandwidth: 20 GB/s, nodes: 128}"
-        )
+    machine = platform.io_nodes or IoNodes(count=1, bandwidth=platform.bandwidth or 0.0, nodes=platform.nodes or 0)
     for application in scenario.applications:
         if application.nodes > machine.nodes:
             raise InvalidScenario(

@@ -18,6 +18,7 @@ from penstock.engine.targets.stripes import efficiencies
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.kernels.arrays import Floats, FloatTable, Ints
 from penstock.model import Application, Scenario, Target
+from penstock.model.needs import need_targets
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.foresight import Foresight
 from penstock.studies.profiles import known
@@ -136,11 +137,8 @@ class Site:
 
 def targets_of(scenario: Scenario) -> tuple[Target, ...]:
     """The targets of the platform; without names they are called by their places."""
-    targets = scenario.platform.targets
-    if targets is None:
-        raise InvalidScenario(
-            "platform.targets is missing; say how many there are, as in targets: 20, or list their names"
-        )
+    need_targets(scenario)
+    targets = scenario.platform.targets or ()
     many = targets if isinstance(targets, int) else len(targets)
     if many > MOST_TARGETS:
         raise InvalidScenario(f"platform.targets says {many:,}; at most {MOST_TARGETS:,} are simulated")
