@@ -176,7 +176,8 @@ def _selected(
 
 
 def _next(scenario: Path, selected: Selection, recommendation: Recommendation | None) -> str:
-    best, goal = selected.runs[0].sharing, "node-hours" if selected.goal.name == "node_hours_lost" else "min-yield"
+    best = recommendation.recommended if recommendation else selected.runs[0].sharing
+    goal = "node-hours" if selected.goal.name == "node_hours_lost" else "min-yield"
     file = shlex.quote(str(scenario))
     if recommendation or len(selected.runs) == 1:
         return f"penstock simulate {file} --sharing {shlex.quote(best)} --plot run.svg draws who had what when"
