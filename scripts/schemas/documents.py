@@ -142,6 +142,12 @@ DOCUMENTS = (
     ),
     Document("optimum", "optimum", Optimum, "the shortest exclusive schedule"),
     Document("pack", "pack", Packing, "packs on I/O nodes"),
+    Document(
+        "compare-workloads",
+        "compare with several files",
+        {"workloads": [{"runs": list[Result]}]},
+        "the runs of every policy on each workload",
+    ),
     Document("pack-compare", "pack --compare", {"packings": list[Packing]}, "several ways to pack"),
     Document("allocate", "allocate", ALLOTTED, "targets of each application; with `--without` who moves"),
     Document(

@@ -68,6 +68,7 @@ CALLS = (
     ("simulate", "simulate whole.yaml --sharing fcfs"),
     ("compare", "compare window.yaml --sharing fcfs,fair-share"),
     ("compare", "compare whole.yaml --sharing fcfs,fair-share --optimum"),
+    ("compare-workloads", "compare whole.yaml window.yaml --sharing fcfs,fair-share"),
     ("compare", "compare whole.yaml --sharing fcfs,fair-share --goal stretch --variants 20 --workers 1"),
     ("optimum", "optimum whole.yaml"),
     ("pack", "pack pack-night.yaml"),
