@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.studies.packs import Packing
     from penstock.studies.targets import Allotment, Move
 
-PIPE_WIDTH = 120
+PIPE_WIDTH = 160
 MOST_ROWS = 40  # of a table, before the rest is only counted
 
 

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.table import Table
 from rich.text import Text
 
 from penstock.campaign.summary import BETTER, DIFFERENT, TIE, WORSE
+from penstock.report.parts.fitting_table import Column, FittingTable
 from penstock.report.parts.quantities import NOTHING, duration, fixed, percent, significant
-from penstock.report.parts.titled_table import titled_table
 
 if TYPE_CHECKING:
     from penstock.campaign import Entry, Report, Results
@@ -25,7 +24,11 @@ MOST_FAILURES = 5
 _STYLES = {BETTER: "bold green", WORSE: "red", TIE: "dim", DIFFERENT: "bold"}
 
 
-def metric_tables(entries: Sequence[Entry]) -> list[Table]:
+# Where a terminal is narrow, columns go in this order: what is said by another one first.
+_SPARE = {"median": 1, "won/tied\n/lost": 2, "of\nbound": 3, "runs": 4, "95 % interval": 5}
+
+
+def metric_tables(entries: Sequence[Entry]) -> list[FittingTable]:
     """A table for each metric."""
     metrics = dict.fromkeys(entry.metric for entry in entries)
     return [_metric_table([entry for entry in entries if entry.metric == metric]) for metric in metrics]
@@ -79,7 +82,7 @@ class _Columns(NamedTuple):
         return [text for entry in shown for text in _compared(entry, self.show, whole=not self.several)]
 
 
-def _metric_table(every: Sequence[Entry]) -> Table:
+def _metric_table(every: Sequence[Entry]) -> FittingTable:
     entries, *others = by_reference(every)
     counts = {entry.runs for entry in entries}
     columns = _Columns(
@@ -88,14 +91,23 @@ def _metric_table(every: Sequence[Entry]) -> Table:
         against=_references(entries, others),
         show=number_format(entries),
     )
-    table = titled_table(entries[0].metric if columns.runs else f"{entries[0].metric}, {_runs_each(counts.pop())}")
-    for name in (*entries[0].group, "plan"):
-        table.add_column(name, overflow="fold")
-    for heading in columns.headings():
-        table.add_column(heading, justify="right", no_wrap=True)
-    for rows in _groups(list(zip(entries, *others, strict=True))):
-        _add_group(table, rows, columns)
-    return table
+    title = entries[0].metric if columns.runs else f"{entries[0].metric}, {_runs_each(counts.pop())}"
+    names, headings = [*entries[0].group, "plan"], columns.headings()
+    groups = [_group_rows(rows, columns) for rows in _groups(list(zip(entries, *others, strict=True)))]
+    empty = [Text("")] * (len(names) + len(headings))
+    rows = [row for group in groups for row in ([empty, *group] if group is not groups[0] else group)]
+    found = [list(column) for column in zip(*rows, strict=True)]
+    own = [Column(name, cells, right=False) for name, cells in zip(names, found, strict=False)]
+    return FittingTable(title, [*own, *_numbers(headings, found[len(names) :])])
+
+
+def _numbers(headings: Sequence[str], found: Sequence[Sequence[Text]]) -> list[Column]:
+    """The columns of numbers; of the intervals, those of the means go before those of the differences."""
+    later = headings.index("95 % interval") if "95 % interval" in headings else -1
+    return [
+        Column(heading, cells, _SPARE.get(heading, 0) + (heading == "95 % interval" and place != later))
+        for place, (heading, cells) in enumerate(zip(headings, found, strict=True))
+    ]
 
 
 def _references(entries: Sequence[Entry], others: Sequence[Sequence[Entry]]) -> list[str]:
@@ -114,14 +126,14 @@ def _groups(rows: Sequence[tuple[Entry, ...]]) -> list[list[tuple[Entry, ...]]]:
     return [list(group) for _, group in groupby(rows, key=lambda row: row[0].group)]
 
 
-def _add_group(table: Table, rows: Sequence[tuple[Entry, ...]], columns: _Columns) -> None:
-    """A section of the table; only its first row names the settings."""
-    if table.row_count:
-        table.add_section()
+def _group_rows(rows: Sequence[tuple[Entry, ...]], columns: _Columns) -> list[list[Text]]:
+    """The rows of one section; only its first names the settings."""
     settings = [str(value) for value in rows[0][0].group.values()]
+    found = []
     for place, row in enumerate(rows):
         names = settings if place == 0 else [""] * len(settings)
-        table.add_row(*map(Text, [*names, row[0].plan, *columns.cells(row[0])]), *columns.compared(row))
+        found.append([*map(Text, [*names, row[0].plan, *columns.cells(row[0])]), *columns.compared(row)])
+    return found
 
 
 def _compared(entry: Entry, show: Show, whole: bool) -> list[Text]:

@@ -26,10 +26,10 @@ caption { caption-side: bottom; text-align: left; padding-top: .5rem; }
 th, td { padding: .35rem .5rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { vertical-align: bottom; font-weight: 600; }
 td.said { text-align: left; white-space: normal; min-width: 11rem; }
-th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
+th:first-child, td:first-child { text-align: left; min-width: 9rem; max-width: 26rem; overflow: hidden;
+  text-overflow: ellipsis; }
 th:first-child, td:first-child { position: sticky; left: 0; background: var(--paper); }
-td:first-child a { white-space: nowrap; }
-td small { display: block; color: var(--soft); min-width: min(18rem, 45vw); }
+td small { display: block; white-space: normal; color: var(--soft); min-width: min(18rem, 45vw); }
 th.verdict:last-child, td.verdict:last-child { position: sticky; right: 0; background: var(--paper); }
 a { color: var(--link); text-decoration: none; }
 a:hover, a:focus-visible { text-decoration: underline; }
