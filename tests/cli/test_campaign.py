@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from cli.test_contract import NUMBER, check, parsed
-from penstock.campaign import Campaign, load_campaign, read_results, run_campaign
+from penstock.campaign import Campaign, load_campaign, read_results, run_campaign, summarise
 from penstock.campaign.tasks import TASKS
+from penstock.report.campaign.table import metric_tables
 
 CAMPAIGN = """\
 version: 1
@@ -78,6 +79,29 @@ def test_table(penstock, done):
     only = penstock("campaign", "table", "out", "--metric", "makespan", "--by", "workload", "--against", "list-fifo")
     assert "makespan, 8 runs each" in only.out
     assert "max_stretch" not in only.out
+
+
+def test_a_narrow_terminal_loses_columns_and_no_plan(penstock, done):
+    table = metric_tables(summarise(read_results("out"), ["makespan"]))[0]
+    names = [str(column.header) for column in table.within(60).columns]
+    assert names[:2] == ["m", "plan"]
+    assert "median" not in names
+    assert "median" in [str(column.header) for column in table.within(160).columns]
+
+
+def test_table_for_a_paper(penstock, done):
+    text = penstock("campaign", "table", "out", "--latex", "--metric", "makespan").out
+    assert text.startswith("% makespan\n\\begin{tabular}{llrrrr}\n\\toprule\nm & plan & mean & 95 \\% interval")
+    assert text.count("\\textbf{") == 2  # the best of each group
+    assert text.endswith("\\bottomrule\n\\end{tabular}\n")
+
+
+def test_a_group_of_policies_stands_for_its_members(penstock, small):
+    (small / "g.yaml").write_text(
+        CAMPAIGN.replace("[fair-share, list-fifo]", "[{sharing: [practice, greedy-com, fcfs]}]")
+    )
+    assert penstock("campaign", "g.yaml", "-o", "grouped", "--workers", "1").code == 0
+    assert read_results("grouped").plans == ("fair-share", "fcfs", "best-effort", "greedy-com")
 
 
 def test_table_against_several(penstock, done):
@@ -220,7 +244,7 @@ REFUSED = [
     (["table", "out", "--metric", "makspan"], "the campaign has no metric 'makspan'; did you mean 'makespan'? known: "),
     (["table", "out", "--against", "x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),
     (["table", "out", "--by", "x"], "the campaign has no setting 'x'; known: workload, "),
-    (["table", "out", "--csv", "--json"], "--csv and --json both go to standard output; give one of them"),
+    (["table", "out", "--csv", "--json"], "--csv, --latex and --json all go to standard output; give one of them"),
     (["table", "out", "--runs"], "--runs lists every run, for other programs; give --csv or --json, too"),
     (["table", "out", "--against", "list-fifo,x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),
     (["table", "out", "--plans", "x"], "the campaign has no plan 'x'; known: fair-share, list-fifo"),

@@ -65,7 +65,8 @@ def test_an_administrator(terminal: Callable[[Step], Printed]) -> None:
 
 
 def test_the_first_run_of_the_guide(terminal: Callable[[Step], Printed]) -> None:
-    assert played((ROOT / "docs/guide/first-run.md").read_text(), terminal) == []
+    anew = "`python -m scripts.console docs/guide/first-run.md` writes anew what it shows"
+    assert played((ROOT / "docs/guide/first-run.md").read_text(), terminal) == [], anew
 
 
 def test_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

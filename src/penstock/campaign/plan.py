@@ -18,6 +18,7 @@ from penstock.model.problems import Locate, explain, place, refuse
 from penstock.model.problems import Path as Place
 from penstock.model.record import Record
 from penstock.model.units import shown
+from penstock.policies.sharing.groups import members
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,20 @@ def _plans(document: Any, folder: Path, locate: Locate, where: Place) -> Iterato
     for name, value in options.items():
         if isinstance(value, list) and not value:
             refuse(locate, (*where, name), "is an empty list; a grid needs at least one value")
+    if "sharing" in options:
+        options["sharing"] = _policies(options["sharing"])
     several = any(isinstance(value, list) and len(value) > 1 for value in options.values())
     for given in points(options):
         yield _plan(task, given, label, several, folder, locate, where)
+
+
+def _policies(given: Any) -> Any:
+    """The names that are given; those of a group, or `all`, in its place, and each once."""
+    if not isinstance(given, str | list):
+        return given
+    listed = [given] if isinstance(given, str) else given
+    found = [name for each in listed for name in (isinstance(each, str) and members(each)) or (each,)]
+    return list(dict.fromkeys(found)) if found != [given] and all(isinstance(each, str) for each in found) else given
 
 
 def _plan(

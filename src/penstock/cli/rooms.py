@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.advice.table
     import penstock.report.buffers.plot
     import penstock.report.buffers.table
+    import penstock.report.campaign.latex
     import penstock.report.campaign.page
     import penstock.report.campaign.pareto
     import penstock.report.campaign.plot

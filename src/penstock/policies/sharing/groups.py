@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from penstock.policies.sharing.catalogue import known_names
+
+ALL = "all"
 PRACTICE = ("fair-share", "fcfs")  # what file systems and their users do today
 _TURNS = ("periodic-fifo", "periodic-johnson", "periodic-most-remaining", "hierarchical-round-robin")
 
@@ -25,6 +28,16 @@ def group_of(label: str) -> str:
     if name in _TURNS:
         return "turns"
     return "orders" if name.startswith("list-") else "online"
+
+
+def members(group: str) -> tuple[str, ...]:
+    """The policies of a group, or `all`; none if there is no such group.
+
+    >>> members("practice")
+    ('fair-share', 'fcfs', 'best-effort')
+    """
+    known = known_names() if group == ALL or group in GROUPS else ()
+    return tuple(name for name in known if group in (ALL, group_of(name)))
 
 
 def for_jobs_that_end(label: str) -> bool:

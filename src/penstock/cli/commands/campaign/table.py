@@ -21,11 +21,12 @@ def table(
     by: By = None,
     runs: Annotated[bool, typer.Option("--runs", help="Every run instead of means; with --csv or --json.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (booktabs) instead of a table.")] = False,
     json: Json = False,
 ) -> None:
     """Show means with their 95 % intervals, and each plan paired with a reference plan, or with several."""
-    if csv and json:
-        raise InvalidOption("--csv and --json both go to standard output; give one of them")
+    if csv + json + latex > 1:
+        raise InvalidOption("--csv, --latex and --json all go to standard output; give one of them")
     if runs and plans:
         raise InvalidOption("--plans chooses what is shown of the means; --runs lists every run, give one of them")
     if runs and not (csv or json):
@@ -34,7 +35,10 @@ def table(
     entries = [] if runs else selected(results, metric, against, by, plans)
     rows = results.rows() if runs else [entry.to_dict() for entry in entries]
     words = report.campaign.table
-    if csv:
+    if latex:
+        lowest = frozenset(name for name, metric in results.known.items() if metric.best < 0)
+        typer.echo(report.campaign.latex.latex_tables(entries, lowest), nl=False)
+    elif csv:
         typer.echo(words.csv_text(rows), nl=False)
     elif json:
         print_json(results.status() | {"rows": rows})
