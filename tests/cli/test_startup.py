@@ -23,11 +23,11 @@ HEAVY = {"numba", "numpy", "scipy", "matplotlib", "ortools", "pyarrow", "pydanti
 COMPILING = "penstock: compiling kernels (once; later runs load them) …\n"
 
 
-def seconds(arguments, **changes):
+def seconds(arguments, code=0, **changes):
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(arguments, capture_output=True, env=environment(**changes), check=False)
     after, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - begun
-    assert done.returncode == 0, done.stderr.decode()
+    assert done.returncode == code, done.stderr.decode()
     return min(clock, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime), done
 
 
@@ -56,6 +56,22 @@ def test_a_later_simulate_takes_little_more_than_a_second(folder):
     # On a slow machine, as a multiple of what the libraries take: nearly all of it is theirs.
     libraries, ours = best_in_turns([sys.executable, "-c", LIBRARIES], command("simulate", "jobs.yaml"), rounds=4)
     assert ours <= max(SECONDS, MULTIPLE * libraries)
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("words", ["simulat jobs.yaml", "compare jobs.yaml --sharing fcfz", "simulate missing.yaml"])
+def test_a_refusal_costs_little(folder, words):
+    # On a slow machine, as a multiple of the library that reads the command line.
+    tries = [(seconds([sys.executable, "-c", LIBRARY])[0], seconds(command(*words.split()), 2)[0]) for _ in range(4)]
+    library, ours = (min(each) for each in zip(*tries[1:], strict=True))
+    assert ours <= max(0.4, 8 * library)
+
+
+@pytest.mark.timing
+@pytest.mark.slow
+def test_a_later_demo_takes_little_more_than_two_seconds(folder):
+    libraries, ours = best_in_turns([sys.executable, "-c", LIBRARIES], command("demo"), rounds=2)
+    assert ours <= max(2.5, 3 * MULTIPLE * libraries)
 
 
 def loaded_by(code):
@@ -111,23 +127,6 @@ def test_run_loads_no_library_for_commands(folder):
         ("allocate jobs.yaml --compare --plan p.json", 2),
         ("buffer jobs.yaml --capacity much", 2),
         ("campaign table missing --csv --json", 2),
-        ("simulat jobs.yaml", 2),
-        ("simulate jobs.yaml --sharing fcfz", 2),
-        ("compare jobs.yaml --sharing fcfs,fcfz", 2),
-        ("compare jobs.yaml --goal speed", 2),
-        ("compare jobs.yaml --goal stretch --variants 3", 2),
-        ("compare jobs.yaml --goal stretch --against fcfz", 2),
-        ("decide state.json --sharing fcfz", 2),
-        ("allocate jobs.yaml --allocation nobody", 2),
-        ("allocate jobs.yaml --placement nowhere", 2),
-        ("pack jobs.yaml --mapping nothing", 2),
-        ("buffer jobs.yaml --strategy none", 2),
-        ("generate synthetik", 2),
-        ("allocate jobs.yaml", 2),
-        ("pack all.yaml", 2),
-        ("optimum jobs.yaml", 2),
-        ("size-buffer all.yaml --price-per-tb -1", 2),
-        ("reproduce P9.fig1", 2),
         ("serve", 2),
         ("token --job j --uid 1 --key nonsense", 2),
         ("status --address tcp://", 2),
@@ -137,6 +136,44 @@ def test_help_and_refusals_load_no_kernels(folder, words, code):
     found, modules = loaded_by(f"import sys; sys.argv[1:] = {words.split()!r}; from penstock.cli import main; main()")
     assert found == code
     assert not {"numba", "matplotlib", "pyarrow", "scipy"} & modules
+
+
+REFUSED = [
+    "simulat jobs.yaml",
+    "simulate jobs.yaml --sharing fcfz",
+    "compare jobs.yaml --sharing fcfs,fcfz",
+    "compare jobs.yaml --goal speed",
+    "compare jobs.yaml --goal stretch --variants 3",
+    "compare jobs.yaml --goal stretch --against fcfz",
+    "decide state.json --sharing fcfz",
+    "allocate jobs.yaml --allocation nobody",
+    "allocate jobs.yaml --placement nowhere",
+    "pack jobs.yaml --mapping nothing",
+    "buffer jobs.yaml --strategy none",
+    "generate synthetik",
+    "allocate jobs.yaml",
+    "pack all.yaml",
+    "optimum jobs.yaml",
+    "size-buffer all.yaml --price-per-tb -1",
+    "reproduce P9.fig1",
+]
+ONE_AFTER_THE_OTHER = """
+import sys
+from penstock.cli import main
+for line in sys.stdin.read().splitlines():
+    sys.argv[1:] = line.split()
+    try:
+        main()
+    except SystemExit as left:
+        print(left.code, *({"numba", "matplotlib", "pyarrow", "scipy"} & set(sys.modules)), line)
+"""
+
+
+def test_no_refusal_loads_kernels(folder):
+    """All in one process, for none of them may load what the next would then be blamed for."""
+    arguments, lines = [sys.executable, "-c", ONE_AFTER_THE_OTHER], "\n".join(REFUSED)
+    done = subprocess.run(arguments, input=lines, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [f"2 {line}" for line in REFUSED]
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def test_a_comparison_walks_one_way(capsys: pytest.CaptureFixture[str]) -> None:
         compare()
     assert out_of_order(told(PAGE, "## The walk of a comparison", "## The walk of a post"), entered) is None
     assert [room for room in rooms(entered) if room != "files.py"] == [
-        "cli", "policies", "model", "studies", "engine", "metrics", "report",
+        "cli", "policies", "model", "kernels", "studies", "engine", "metrics", "report",
     ]  # fmt: skip
 
 

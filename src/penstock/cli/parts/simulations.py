@@ -143,8 +143,9 @@ def disturbed(scenario: Scenario, noise: float | None, seed: int | None) -> Scen
 
 
 def _say_idle(results: Sequence[Result]) -> None:
-    """A word on policies that let nobody move anything, which a window hides: more likely a slip than a wish."""
-    for result in results:
+    """A word on a user's policy that lets nobody move a byte, which a window hides: more likely a slip than a wish."""
+    own = [result for result in results if result.sharing.partition("(")[0] not in policies.sharing.NAMES]
+    for result in own:
         if result.min_yield < 1.0 and not any(application.transferred for application in result.applications):
             words = "no application could move a byte in the window; a policy writes bytes per second into `rates`"
             print(f"penstock: under {result.sharing} {words}", file=sys.stderr)
