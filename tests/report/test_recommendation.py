@@ -14,7 +14,7 @@ from penstock.policies.sharing import find
 from penstock.report.comparison.page import write_report
 from penstock.report.plots import comparison_figure
 from penstock.report.recommendation.plot import recommendation_figure
-from penstock.report.recommendation.table import number, recommendation_lines, recommendation_table
+from penstock.report.recommendation.table import number, recommendation_lines, recommendation_table, standings
 from report.samples import run
 
 NAMES = ("fair-share", "fcfs", "greedy-yield", "greedy-com", "set-10", "list-fifo", "list-johnson")
@@ -97,6 +97,14 @@ def test_the_table_has_every_policy_best_first():
     assert [line[-1] for line in lines] == ["chosen", "tie", "worse", "worse"]
     assert "min yield, 20 variants each" in shown and "-0.2000" in shown
     assert max(map(len, text(recommendation_table(recommendation((0.7, 0.8))), 80).splitlines())) <= 80
+
+
+def test_of_many_policies_the_best_are_shown_and_those_that_are_named():
+    choice = recommendation((0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.85))
+    whole, cut = text(recommendation_table(choice)), text(recommendation_table(choice, most=2))
+    assert len(whole.splitlines()) - len(cut.splitlines()) == len(choice.policies) - len(standings(choice, 2)) == 4
+    for name in (choice.recommended, choice.chosen, choice.against):
+        assert name in cut
 
 
 def test_the_plot_has_a_row_for_each_policy_and_the_line_of_the_one_chosen():

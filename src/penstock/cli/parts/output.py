@@ -86,7 +86,10 @@ def print_comparison(
     if recommendation:
         advised = report.recommendation.table
         console.print()
-        console.print(advised.recommendation_table(recommendation))
+        most = report.comparison.selection.MOST if selected.hidden else None
+        console.print(advised.recommendation_table(recommendation, most))
+        hidden = len(recommendation.policies) - len(advised.standings(recommendation, most))
+        _say(console, [f"… and {hidden} more with --all"] if hidden else [])
         _say(console, advised.recommendation_lines(recommendation))
     say([], plot, html)
 

@@ -32,7 +32,7 @@ def run_table(run: Buffered, traffic: Traffic) -> Table:
     """One row per application, the largest stretch standing out; of very many, those with the largest."""
     own = run.partition != "dynamic"
     table = titled_table(f"{_volume(run.capacity, traffic)}, {_whose(run)}, {run.strategy}: {_stretches(run)}")
-    table.add_column("application", overflow="fold")
+    table.add_column("application", overflow="fold", min_width=12)
     for heading in [*(["own part"] if own else []), "completion", "stretch", "C/C_min (P5)"]:
         table.add_column(heading, justify="right", no_wrap=True)
     parts, ends = bytes_scale(traffic.limits, max(run.shares)), time_scale(run.end)
@@ -185,8 +185,8 @@ def comparison_table(comparison: Comparison, traffic: Traffic) -> Table:
     """One row per strategy, the lowest maximum stretch first, the bound last; the best of each column stands out."""
     first = comparison.runs[0]
     table = titled_table(f"{_volume(first.capacity, traffic)}, {_whose(first)}: {len(comparison.runs)} strategies")
-    table.add_column("strategy", overflow="fold")
-    for heading in ("max stretch", "above the bound", "mean stretch", "above the bound", "node-hours lost"):
+    table.add_column("strategy", no_wrap=True)
+    for heading in ("max\nstretch", "above\nbound", "mean\nstretch", "above\nbound", "node-hours\nlost"):
         table.add_column(heading, justify="right", no_wrap=True)
     best = [min(getattr(run, name) for run in comparison.runs) for name in ("max_stretch", "mean_stretch")]
     for run in comparison.runs:

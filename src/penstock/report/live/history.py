@@ -145,7 +145,7 @@ def shadow_lines(found: Shadow, job: str | None = None) -> list[str | Table]:
 
 def _policies_table(found: Shadow) -> Table:
     table = titled_table(traffic_words(found))
-    table.add_column("policy", overflow="fold")
+    table.add_column("policy", overflow="fold", min_width=12)
     for heading in ("min\nyield", "mean\nyield", "effi-\nciency", "longest\nwait", "mean\nwait", "all done\nafter"):
         table.add_column(heading, justify="right", no_wrap=True)
     for account in (found.real, *found.would):
@@ -174,7 +174,7 @@ def _jobs_table(found: Shadow, job: str | None) -> Table:
     accounts = (found.real, *found.would)
     scale = time_scale(max(abs(fared.wait) for account in accounts for fared in account.jobs))
     table = titled_table(f"each job: yield, and {scale.unit} longer than alone")
-    table.add_column("job", overflow="fold")
+    table.add_column("job", overflow="fold", min_width=12)
     for account in accounts:
         table.add_column(account.sharing or REALLY, justify="right", overflow="fold")
     rows = list(zip(*(account.jobs for account in accounts), strict=True))

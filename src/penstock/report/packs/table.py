@@ -131,7 +131,7 @@ def _packs(packing: Packing) -> Table:
 
 def _jobs(packing: Packing) -> Table:
     table = titled_table(packing_words(packing))
-    table.add_column("job", overflow="fold")
+    table.add_column("job", overflow="fold", min_width=12)
     waiting = _comes_and_goes(packing)
     times_of = ("wait", "start", "end") if waiting else ("start", "end")
     for heading in ("I/O\nnode", *times_of, "proces-\nsors", "I/O\nshare", "stretch"):

@@ -30,7 +30,7 @@ def profiles_table(profiles: Profiles) -> Table:
     table = _table(
         f"{_applications(len(profiles))}, {origin_words(profiles)}, bandwidth in {_unit(scale)} on n targets"
     )
-    table.add_column("application", overflow="fold")
+    table.add_column("application", overflow="fold", min_width=12)
     table.add_column("class", no_wrap=True)
     _count_columns(table, counts)
     for name in list(profiles)[:_MOST_ROWS]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from penstock.campaign.summary import BETTER, TIE, WORSE
 from penstock.report.campaign.table import interval_cells
+from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import fixed
-from penstock.report.parts.titled_table import titled_table
 
 if TYPE_CHECKING:
     from penstock.campaign.recommendation import Recommendation, Standing
@@ -23,18 +22,32 @@ _STYLES = {BETTER: _BEST, WORSE: "red", TIE: "dim"}
 _LEAST = 5e-5  # what four decimals can show
 
 
-def recommendation_table(choice: Recommendation) -> Table:
-    """Every policy on the variants that the one chosen was measured on, best first."""
-    table = titled_table(f"{measure_words(choice)}, {_count(choice)} each")
-    table.add_column("policy", overflow="fold")
-    for heading in ("mean", "95 % interval", "difference\nto chosen", "95 % interval", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for each in choice.policies:
-        cells = [*interval_cells(each.mean, fixed), *difference_cells(each)]
-        verdict = Text(each.verdict or "chosen", style=_STYLES.get(each.verdict or "", ""))
-        name = Text(each.sharing, style=_BEST if each.sharing == choice.recommended else "")
-        table.add_row(name, *map(Text, cells), verdict)
-    return table
+def recommendation_table(choice: Recommendation, most: int | None = None) -> FittingTable:
+    """The policies on the variants that the one chosen was measured on, best first.
+
+    Of more than `most`, the best, and those that the sentences below it name.
+    """
+    shown = standings(choice, most)
+    means, ends = zip(*(interval_cells(each.mean, fixed) for each in shown), strict=True)
+    differences, apart = zip(*(difference_cells(each) for each in shown), strict=True)
+    verdicts = [Text(each.verdict or "chosen", style=_STYLES.get(each.verdict or "", "")) for each in shown]
+    names = [Text(each.sharing, style=_BEST if each.sharing == choice.recommended else "") for each in shown]
+    columns = [
+        Column("policy", names, right=False),
+        Column("mean", cells(means)),
+        Column("95 % interval", cells(ends), 1),
+        Column("difference\nto chosen", cells(differences)),
+        Column("95 % interval", cells(apart), 2),
+        Column("", verdicts),
+    ]
+    return FittingTable(f"{measure_words(choice)}, {_count(choice)} each", columns)
+
+
+def standings(choice: Recommendation, most: int | None) -> list[Standing]:
+    """The best so many policies, and those that are recommended, chosen, or in use."""
+    needed = (choice.recommended, choice.chosen, choice.against)
+    best = choice.policies if most is None else choice.policies[:most]
+    return [each for each in choice.policies if each in best or each.sharing in needed]
 
 
 def difference_cells(standing: Standing) -> list[str]:

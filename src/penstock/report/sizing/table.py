@@ -60,7 +60,7 @@ def money(amount: float) -> str:
 def sizing_table(sizing: Sizing) -> Table:
     """One row per application: its share, and the most that it holds in the schedule."""
     table = titled_table(sizing_words(sizing))
-    table.add_column("application", overflow="fold")
+    table.add_column("application", overflow="fold", min_width=12)
     shares = sizing.shares
     if sizing.partition == "isolated":
         table.add_column("needs alone", justify="right", no_wrap=True)

@@ -32,7 +32,7 @@ LOST = Measure("node_hours_lost", "node-hours lost", False)
 def allotment_table(allotment: Allotment) -> Table:
     """One row per application, the largest slowdown standing out; targets by their places in the platform's list."""
     table = titled_table(allotment_words(allotment))
-    table.add_column("application", overflow="fold")
+    table.add_column("application", overflow="fold", min_width=12)
     for heading in ("nodes", "targets"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("which", overflow="fold")
