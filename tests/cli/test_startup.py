@@ -145,6 +145,8 @@ REFUSED = [
     "compare jobs.yaml --goal speed",
     "compare jobs.yaml --goal stretch --variants 3",
     "compare jobs.yaml --goal stretch --against fcfz",
+    "simulate jobs.yaml --sharing fcfs(g=3)",
+    "pack all.yaml --mapping easy(g=3)",
     "decide state.json --sharing fcfz",
     "allocate jobs.yaml --allocation nobody",
     "allocate jobs.yaml --placement nowhere",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.errors import PolicyError, UnknownPolicy, nearest
+from penstock.policies.parameters import check_known
 
 
 class Policy(Protocol):
@@ -40,6 +42,7 @@ class Catalogue(Generic[P]):
     kind: Callable[[], type[P]]
     from_function: Callable[[Callable[..., Any]], P]
     arguments: str  # of a policy's function, for users
+    options: tuple[str, ...] = ()  # of the decorator that makes a policy, beside the parameters of that policy
 
     def names(self) -> tuple[str, ...]:
         """Our own policies, then what is installed."""
@@ -63,6 +66,22 @@ class Catalogue(Generic[P]):
         if not re.search(r"\.py(:|$)", name):
             raise UnknownPolicy(self._unknown(name))
         self._check_file(name.partition(":")[0])
+
+    def check_settings(self, name: str, given: Mapping[str, float]) -> None:
+        """Refuse a parameter that our policy of that name does not have, as its file says without being run."""
+        known = self.declared(name) if given else None
+        if known is not None:
+            check_known(f"{self.decision} policy {name!r}", dict.fromkeys(known, 0.0), given)
+
+    def declared(self, name: str) -> list[str] | None:
+        """The parameters in the decorator of one of our policies; None where there is none to be read."""
+        if name not in self.ours:
+            return None
+        text = (Path(__file__).parent / self.decision / f"{self.ours[name]}.py").read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == self.decision:
+                return [keyword.arg for keyword in node.keywords if keyword.arg and keyword.arg not in self.options]
+        return None
 
     def find(self, asked: str | P | Callable[..., Any]) -> P:
         """The policy for a name, `file.py`, `file.py:function`, or a function itself."""

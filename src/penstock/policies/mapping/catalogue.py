@@ -36,7 +36,9 @@ def find(asked: str | MappingPolicy | Callable[..., Any]) -> MappingPolicy:
 
 def check(asked: str) -> None:
     """Refuse what is no policy's name, without loading any policy."""
-    _catalogue.check(split_settings(asked.strip())[0])
+    name, settings = split_settings(asked.strip())
+    _catalogue.check(name)
+    _catalogue.check_settings(name, settings)
 
 
 def from_function(function: Callable[..., Any]) -> MappingPolicy:
@@ -52,5 +54,5 @@ def _kind() -> type[MappingPolicy]:
     return MappingPolicy
 
 
-_catalogue = Catalogue("mapping", OURS, _kind, from_function, "view")
+_catalogue = Catalogue("mapping", OURS, _kind, from_function, "view", ("source", "packs"))
 policies, known_names = _catalogue.policies, _catalogue.names

@@ -76,7 +76,9 @@ def known_names() -> tuple[str, ...]:
 
 def check(asked: str) -> None:
     """Refuse what is no policy's name, without loading any policy."""
-    _catalogue.check(_split(asked.strip())[0])
+    name, settings = _split(asked.strip())
+    _catalogue.check(name)
+    _catalogue.check_settings(name, settings)
 
 
 def split_names(text: str) -> list[str]:
@@ -109,4 +111,5 @@ def _kind() -> type[Sharing]:
     return Sharing
 
 
-_catalogue = Catalogue("sharing", OURS, _kind, from_function, "view, rates")
+_OPTIONS = ("source", "ticks", "memory", "prepare", "losses")
+_catalogue = Catalogue("sharing", OURS, _kind, from_function, "view, rates", _OPTIONS)
