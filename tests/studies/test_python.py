@@ -9,8 +9,8 @@ import pytest
 
 import penstock
 from penstock.errors import InvalidOption, InvalidScenario, PenstockError
-from penstock.frames import MOST_ROWS, html_table, shown
 from penstock.metrics.workloads import Workloads
+from penstock.model.tabular import MOST_ROWS, html_table, shown
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOUR = EXAMPLES / "four-jobs.yaml"

@@ -17,15 +17,15 @@ from penstock.campaign.rows import CLOCK, PROVENANCE
 from penstock.campaign.store import RESULTS, TIMES, Store
 from penstock.campaign.tasks import Metric, find_task
 from penstock.errors import InvalidOption
-from penstock.frames import Framed
 from penstock.kernels.arrays import Floats, Ints
 from penstock.model.problems import near
+from penstock.model.tabular import Tabular
 
 BATCH = 5_000  # rows
 
 
 @dataclass(frozen=True)
-class Results(Framed):
+class Results(Tabular):
     """All runs that a campaign asks for; what is missing, or failed, has empty metrics."""
 
     name: str

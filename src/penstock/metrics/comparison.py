@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.frames import Framed, html_table, text_table
 from penstock.metrics.result import Result
+from penstock.model.tabular import Tabular, html_table, text_table
 
 _SHOWN = (
     *("sharing", "min_yield", "worst", "distance_to_bound", "node_hours_lost", "efficiency"),
@@ -14,7 +14,7 @@ _SHOWN = (
 )
 
 
-class Comparison(tuple[Result, ...], Framed):
+class Comparison(tuple[Result, ...], Tabular):
     """The results of several policies on one scenario, in the order in which they were asked for."""
 
     __slots__ = ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from penstock.frames import Framed, shown
 from penstock.metrics.losses import Losses
+from penstock.model.tabular import Tabular, shown
 
 if TYPE_CHECKING:
     from penstock.engine.timeline import Timeline
@@ -38,7 +38,7 @@ class ApplicationResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Losses, Framed):
+class Result(Losses, Tabular):
     """One scenario under one sharing policy. A metric that does not apply is None."""
 
     sharing: str

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.frames import Framed, html_table, text_table
 from penstock.metrics.comparison import Comparison
+from penstock.model.tabular import Tabular, html_table, text_table
 
 _SAME = 1e-9
 
 
-class Workloads(dict[str, Comparison], Framed):
+class Workloads(dict[str, Comparison], Tabular):
     """A comparison for each workload, by its name; prints as a table of policies, best first by their mean rank."""
 
     @property

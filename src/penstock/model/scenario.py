@@ -8,7 +8,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import JsonValue, model_validator
 
-from penstock.frames import Framed, shown
 from penstock.kernels.arrays import SAME
 from penstock.model.application import Application
 from penstock.model.plain import plain
@@ -16,6 +15,7 @@ from penstock.model.platform import Interference, Platform
 from penstock.model.problems import Locate, Path, reject
 from penstock.model.record import Noise, NotEmpty, Record, Seconds, Seed, Version
 from penstock.model.size import check_size
+from penstock.model.tabular import Tabular, shown
 
 MOST_PHASES = 50_000_000
 
@@ -34,7 +34,7 @@ class Window(Record):
         return self
 
 
-class Scenario(Record, Framed):
+class Scenario(Record, Tabular):
     """All that a run needs to know, bar the policy."""
 
     version: Version

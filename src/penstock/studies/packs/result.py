@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from penstock.frames import Framed, shown
 from penstock.metrics.losses import Losses
+from penstock.model.tabular import Tabular, shown
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PackedJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Packing(Losses, Framed):
+class Packing(Losses, Tabular):
     """Jobs mapped to I/O nodes and run there. What is lost counts from the start of each job, not from its release.
 
     Shares are of the processor time from the first release to the end of the last job.

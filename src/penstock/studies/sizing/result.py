@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from penstock.frames import Framed, shown
+from penstock.model.tabular import Tabular, shown
 from penstock.studies.sizing.lead import FOREVER, Infeasible
 from penstock.studies.sizing.replay import usage_of
 from penstock.studies.sizing.schedule import BufferSchedule
@@ -42,7 +42,7 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Sizing(Framed):
+class Sizing(Tabular):
     """The smallest buffer under a partition (P5 §6)."""
 
     partition: str

@@ -16,7 +16,7 @@ MOST_ROWS = 20  # of a notebook's table
 _RIGHT = 'style="text-align: right"'
 
 
-class Framed:
+class Tabular:
     """What has rows: `to_pandas()`, `to_polars()`, `to_arrow()`, and a table where a notebook shows it."""
 
     def rows(self) -> Sequence[Row]:
