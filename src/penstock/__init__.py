@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from penstock.metrics.comparison import Comparison
     from penstock.metrics.result import Result
     from penstock.model import Scenario, load, save
+    from penstock.studies.attack import attack
     from penstock.studies.buffers import buffer
     from penstock.studies.decision import decide
     from penstock.studies.optimum import optimum
     from penstock.studies.packs import pack
+    from penstock.studies.reference import reference
     from penstock.studies.schedules import follow
     from penstock.studies.share import compare, simulate
     from penstock.studies.sizing import size_buffer
@@ -35,6 +37,7 @@ _HOME = {
     "Result": "metrics.result",
     "Scenario": "model",
     "allocate": "studies.targets",
+    "attack": "studies.attack",
     "buffer": "studies.buffers",
     "compare": "studies.share",
     "decide": "studies.decision",
@@ -43,6 +46,7 @@ _HOME = {
     "load": "model",
     "optimum": "studies.optimum",
     "pack": "studies.packs",
+    "reference": "studies.reference",
     "save": "model",
     "simulate": "studies.share",
     "size_buffer": "studies.sizing",
@@ -54,6 +58,7 @@ __all__ = [
     "Result",
     "Scenario",
     "allocate",
+    "attack",
     "buffer",
     "compare",
     "decide",
@@ -62,6 +67,7 @@ __all__ = [
     "load",
     "optimum",
     "pack",
+    "reference",
     "save",
     "simulate",
     "size_buffer",

@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.policies.sharing.groups
     import penstock.report.advice.page
     import penstock.report.advice.table
+    import penstock.report.attack
     import penstock.report.buffers.plot
     import penstock.report.buffers.table
     import penstock.report.campaign.latex
@@ -72,6 +73,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.profiles.plot
     import penstock.report.profiles.table
     import penstock.report.recommendation.table
+    import penstock.report.reference
     import penstock.report.sizing.plot
     import penstock.report.sizing.table
     import penstock.report.targets.plot
@@ -81,6 +83,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.reproduce.catalogue
     import penstock.reproduce.reproduction
     import penstock.reproduce.tables
+    import penstock.studies.attack
     import penstock.studies.buffers.execution
     import penstock.studies.buffers.needs
     import penstock.studies.buffers.split
@@ -88,6 +91,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.studies.decision
     import penstock.studies.optimum.result
     import penstock.studies.profiles
+    import penstock.studies.reference.clairvoyant
     import penstock.studies.schedules
     import penstock.studies.share
     import penstock.studies.sizing.curve

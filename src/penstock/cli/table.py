@@ -40,6 +40,11 @@ COMMANDS = (
         "optimum",
         "Find the shortest schedule of SCENARIO that serves one operation at a time, and prove it or bound it.",
     ),
+    Row(
+        "reference",
+        "Find how much is left in SCENARIO: the best schedule known, and what no schedule can beat.",
+    ),
+    Row("attack", "Search for the small scenario on which POLICY does worst against another, and keep it as a file."),
     Row("pack", "Map the jobs of SCENARIO to its I/O nodes, in packs or one by one, and run them there."),
     Row("allocate", "Give the applications of SCENARIO their storage targets, and see how they fare on them."),
     Row(

@@ -61,6 +61,9 @@ class Result(Losses, Tabular):
     # what no exclusive schedule can beat. The two are one if it was proved.
     ratio_to_optimum: float | None = None
     ratio_to_bound: float | None = None
+    # Only where a reference was sought: the minimum yield over the best known, and over what no schedule beats.
+    share_of_reference: float | None = None
+    share_of_bound: float | None = None
     closed: bool = field(default=True, compare=False)  # everybody is there from beginning to end; not in the JSON
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
 
@@ -73,13 +76,15 @@ class Result(Losses, Tabular):
         return f"{self.sharing}: min yield {shown(self.min_yield)}, {shown(self.node_hours_lost)} node-hours lost"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form, without the timeline, and without the ratios to an optimum that nobody sought.
+        """The JSON form, without the timeline, and without the ratios to an optimum or a reference that nobody sought.
 
         What is lost comes after the rest, as it came to it.
         """
         left_out = ["applications", "closed", "timeline"]
         if self.ratio_to_optimum is None:
             left_out += ["ratio_to_optimum", "ratio_to_bound"]
+        if self.share_of_reference is None:
+            left_out += ["share_of_reference", "share_of_bound"]
         names = sorted(self.__dataclass_fields__, key=Losses.__dataclass_fields__.__contains__)
         plain = {name: getattr(self, name) for name in names if name not in left_out}
         return plain | {"applications": [application.to_dict() for application in self.applications]}

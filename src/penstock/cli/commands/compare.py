@@ -15,6 +15,7 @@ from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.many_runs import Workers
 from penstock.cli.parts.options import (
     All,
+    Budget,
     Details,
     Follow,
     Html,
@@ -22,6 +23,7 @@ from penstock.cli.parts.options import (
     Noise,
     Plot,
     ScenarioFiles,
+    SearchSeed,
     Seed,
     SharingList,
     TimeLimit,
@@ -31,6 +33,7 @@ from penstock.cli.parts.output import (
     print_comparison,
     print_json,
     print_next,
+    say,
     show_workloads,
     write_comparison,
 )
@@ -39,6 +42,7 @@ from penstock.cli.parts.simulations import (
     find_optimum,
     find_policies,
     find_recommendation,
+    find_reference,
     run_all,
     run_workloads,
     telling_names,
@@ -92,14 +96,21 @@ def compare(
     time_limit: TimeLimit = "60 s",
     all_: All = False,
     details: Details = False,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Find the best schedule there is, too, and each policy's share of it.")
+    ] = False,
+    budget: Budget = None,
+    search_seed: SearchSeed = None,
 ) -> None:
     """Run SCENARIO under each sharing policy and show how close each comes to what is possible."""
     check_outputs(plot, html)
     _check_goal(goal, variants, against, workers, noise)
+    _check_reference(reference, budget, search_seed)
     seconds = time_given(time_limit)
     if len(scenarios) > 1:
         _check_several(
             {"--goal": goal, "--plot": plot, "--html": html, "--follow": follow, "--optimum": optimum or None}
+            | {"--reference": reference or None}
         )
         _check_once(scenarios)
         loaded = {str(file): disturbed(model.load(file), noise, seed) for file in scenarios}
@@ -114,6 +125,9 @@ def compare(
     unread = say_ignored(given, "compare")
     if best:
         results = best.judged(results)
+    known = find_reference(given, budget, search_seed, results) if reference else None
+    if known:
+        results = known.judged(results)
     recommendation = None
     if goal is not None:
         recommendation = find_recommendation(
@@ -130,11 +144,14 @@ def compare(
     write_comparison(selected, title, plot, html, recommendation)
     if json:
         found = {"optimum": best.to_dict()} if best else {}
+        found |= {"reference": known.to_dict()} if known else {}
         advised = {"recommendation": recommendation.to_dict()} if recommendation else {}
         shown = [result.to_dict() for result in results]
         print_json({"scenario": str(scenario), **found, **advised, "runs": shown, **unread})
     else:
         print_comparison(selected, title, plot, html, recommendation, details=details)
+        if known:
+            say(report.reference.reference_lines(known))
         print_next(_next(scenario, selected, recommendation))
 
 
@@ -182,6 +199,13 @@ def _next(scenario: Path, selected: Selection, recommendation: Recommendation | 
     if recommendation or len(selected.runs) == 1:
         return f"penstock simulate {file} --sharing {shlex.quote(best)} --plot run.svg draws who had what when"
     return f"penstock compare {file} --goal {goal} says which policy is better by more than chance"
+
+
+def _check_reference(reference: bool, budget: int | None, search_seed: int | None) -> None:
+    """Refuse what says how to find a reference that nobody asked for."""
+    alone = {"--budget": budget, "--search-seed": search_seed}
+    if not reference and (given := [name for name, value in alone.items() if value is not None]):
+        raise InvalidOption(f"{given[0]} says how to look for a reference; give --reference, too")
 
 
 def _check_goal(

@@ -17,6 +17,7 @@ USED = {
     "simulate": _LINK,
     "compare": _LINK,
     "optimum": _LINK - {"walltime"},
+    "reference": _LINK,
     "pack": frozenset({"io_nodes", "nodes", "node_skew", "release"}),
     "allocate": frozenset({"targets", "profile", "nodes", "walltime", "node_skew", "release", "progress", "window"}),
     "buffer": frozenset(
@@ -34,7 +35,7 @@ USED = {
 def say_ignored(scenario: Scenario, command: str, *also_used: str) -> dict[str, Any]:
     """Say what plays no part, if something does; the same for the JSON."""
     used = USED[command] | {*also_used}
-    if command in ("simulate", "compare", "optimum"):
+    if command in ("simulate", "compare", "optimum", "reference"):
         through = scenario.shared_bandwidth != scenario.platform.bandwidth or scenario.by_io_node
         used |= {"io_nodes"} if through else {"interference"}
     found = model.ignored.ignored(scenario, used)

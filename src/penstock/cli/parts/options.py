@@ -61,5 +61,12 @@ ScheduleFile = Annotated[
 TimeLimit = Annotated[str, typer.Option(metavar="TIME", help="How long to look for the exact optimum: 30, 5 min, 1 h.")]
 All = Annotated[bool, typer.Option("--all", help="Show all policies and all rows, not only the ones that tell most.")]
 Details = Annotated[bool, typer.Option("--details", help="Show how much work it was to simulate, too.")]
+Budget = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Ways to go on that are tried in each of 200 steps.  [default: 50]"),
+]
+SearchSeed = Annotated[
+    int | None, typer.Option(metavar="N", help="Draw what the search tries from another seed.  [default: 0]")
+]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png, .svg or .pdf.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a report that needs no network.")]

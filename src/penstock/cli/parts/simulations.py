@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.model import Scenario
     from penstock.policies.sharing import Sharing
     from penstock.studies.optimum import Optimum
+    from penstock.studies.reference import Reference
 
 
 def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool) -> Result:
@@ -130,6 +131,14 @@ def find_optimum(scenario: Scenario, seconds: float) -> Optimum:
             line.show("optimum", min(1.0, (time.monotonic() - begun) / seconds) if seconds else None, found)
 
         return studies.optimum.optimum(scenario, seconds, progress=progress)
+
+
+def find_reference(scenario: Scenario, budget: int | None, seed: int | None, runs: Sequence[Result] = ()) -> Reference:
+    """The best schedule that is known, and what none beats; `runs` that were made before count, too."""
+    effort = studies.reference.clairvoyant.Effort()
+    trials, drawn = effort.trials if budget is None else budget, effort.seed if seed is None else seed
+    with ProgressLine() as line:
+        return studies.reference.reference(scenario, trials, drawn, runs=runs, progress=line.show)
 
 
 def disturbed(scenario: Scenario, noise: float | None, seed: int | None) -> Scenario:

@@ -43,6 +43,7 @@ _WORDS = (
         "A min yield that no policy can exceed in this window, whatever it knows; “below bound” is the share "
         "of it that was missed. A policy close to it leaves little to gain.",
     ),
+    ("of reference", "Min yield as a share of that of the best schedule that any method found, the future known."),
     (
         "node-hours lost",
         "Time that applications were there and made no progress, times their nodes; the smaller, the better. Of one "

@@ -36,7 +36,8 @@ UTILIZATION = Measure("utilization", "utilization", True)
 MAX_STRETCH = Measure("max_stretch", "max stretch", False)
 MAKESPAN = Measure("makespan", "makespan", False)
 RATIO = Measure("ratio_to_optimum", "to optimum", False)
-MEASURES = (MIN_YIELD, DISTANCE, LOST, EFFICIENCY, UTILIZATION, MAX_STRETCH, MAKESPAN, RATIO)
+OF_REFERENCE = Measure("share_of_reference", "of reference", True)
+MEASURES = (MIN_YIELD, DISTANCE, OF_REFERENCE, LOST, EFFICIENCY, UTILIZATION, MAX_STRETCH, MAKESPAN, RATIO)
 OF_CLOSED = (EFFICIENCY, UTILIZATION)  # shares of the whole run: they say little where jobs come and go
 
 
@@ -104,6 +105,7 @@ def summary_lines(results: Sequence[Result], *, some: bool = False) -> list[str]
     """
     need_runs(results)
     optimum = [_optimum_line(results)] if best(results, RATIO) else []
+    optimum += [_reference_line(results)] if best(results, OF_REFERENCE) else []
     if len(results) == 1:
         return [_single(results[0]), *optimum, _CAUTION]
     lines = [_yield_line(results, some), _loss_line(results)]
@@ -178,6 +180,15 @@ def _makespan_line(results: Sequence[Result]) -> str:
     if len(first) == len(results):
         return "All policies finished at the same time."
     return f"First to finish everything: {_names(results, first)}."
+
+
+def _reference_line(results: Sequence[Result]) -> str:
+    """How near the best came to what is possible, which lies between the best schedule known and the bound."""
+    first = best(results, OF_REFERENCE)
+    top = results[first[0]]
+    least, most = (percent(share) for share in (top.share_of_bound, top.share_of_reference))
+    share = most if least == most else f"between {least} and {most}"
+    return f"{_names(results, first)} reached {share} of the highest min yield that is possible here."
 
 
 def _optimum_line(results: Sequence[Result]) -> str:

@@ -14,6 +14,7 @@ from penstock.report.comparison.summary import (
     MAKESPAN,
     MEASURES,
     MIN_YIELD,
+    OF_REFERENCE,
     UTILIZATION,
     Measure,
     applying,
@@ -124,7 +125,7 @@ def run_table(result: Result, most: int | None = None) -> FittingTable:
 
 def value_format(measure: Measure, results: Sequence[Result]) -> Callable[[float | None], str]:
     """How the values of a measure are written: one unit for the whole column."""
-    if measure is DISTANCE:
+    if measure in (DISTANCE, OF_REFERENCE):
         return percent
     if measure is MAKESPAN:
         return column(time_scale(largest(map(measure.of, results))), map(measure.of, results))
