@@ -1,8 +1,6 @@
 """How much of the clairvoyant search policies reach: the rows of docs/measurements/references.md.
 
-    python scripts/measure/references.py rows.jsonl --seeds 9000-9003 --trials 50
-    python scripts/measure/references.py rows.jsonl --table
-
+`python scripts/measure/references.py rows.jsonl --seeds 9000-9003` measures, with `--table` it prints the table.
 Rows are added one by one, so that it can be stopped; what is there already is not done again.
 """
 

@@ -11,11 +11,14 @@ from penstock.live.loadtest import Figures
 from penstock.lookback.explain import Explanation, Limited
 from penstock.lookback.shadow import Shadow
 from penstock.metrics.result import Result
+from penstock.studies.attack import Attack
 from penstock.studies.buffers import Buffered
 from penstock.studies.buffers.sweep import Comparison, Sweep
 from penstock.studies.decision import Decision
 from penstock.studies.optimum import Optimum
 from penstock.studies.packs import Packing
+from penstock.studies.reference import Reference
+from penstock.studies.reference.result import GridBound
 from penstock.studies.sizing import SizeCurve, Sizing, Violation
 from penstock.studies.targets import Allotment
 from scripts.schemas.derive import Every, With
@@ -102,6 +105,15 @@ RECOMMENDED = With(
         **{f"{name}{end}": float | None for name in ("gain", "lead") for end in ("", "_low", "_high")},
     },
 )
+REFERRED = With(
+    Reference,
+    {
+        "clairvoyant": {"min_yield": float | None, "trials": int, "seed": int},
+        "exact": GridBound | None,
+        "chain": GridBound | None,
+        "left_out": list[str],
+    },
+)
 ALLOTTED = With(Allotment, {"counts": Mapping[str, int], "targets": Mapping[str, list[int]]})
 SIZED = With(
     Sizing,
@@ -137,10 +149,12 @@ DOCUMENTS = (
     Document(
         "compare",
         "compare",
-        {"runs": list[Result], "optimum": Optimum, "recommendation": RECOMMENDED},
-        "runs under several policies; with `--optimum`, `--goal` what these add",
+        {"runs": list[Result], "optimum": Optimum, "reference": REFERRED, "recommendation": RECOMMENDED},
+        "runs under several policies; with `--optimum`, `--reference`, `--goal` what these add",
     ),
     Document("optimum", "optimum", Optimum, "the shortest exclusive schedule"),
+    Document("reference", "reference", REFERRED, "the best schedule known and the lowest bound"),
+    Document("attack", "attack", With(Attack, {"scenario": Mapping[str, Any]}), "where a policy is at its worst"),
     Document("pack", "pack", Packing, "packs on I/O nodes"),
     Document(
         "compare-workloads",

@@ -59,7 +59,7 @@ metrics: [makespan, max_stretch]
 POLICY = "def refuses(view, rates):\n    raise ValueError('no')\n"
 
 UNUSED_BY = (
-    *("simulate", "compare", "optimum", "pack", "pack --compare", "allocate", "allocate --compare"),
+    *("simulate", "compare", "optimum", "reference", "pack", "pack --compare", "allocate", "allocate --compare"),
     *("size-buffer", "size-buffer --curve", "buffer", "buffer --compare", "buffer --sweep"),
 )
 # Which document, and the words that print it. `--json` is added.
@@ -70,7 +70,11 @@ CALLS = (
     ("compare", "compare whole.yaml --sharing fcfs,fair-share --optimum"),
     ("compare-workloads", "compare whole.yaml window.yaml --sharing fcfs,fair-share"),
     ("compare", "compare whole.yaml --sharing fcfs,fair-share --goal stretch --variants 20 --workers 1"),
+    ("compare", "compare window.yaml --sharing fcfs,fair-share --reference --budget 1"),
     ("optimum", "optimum whole.yaml"),
+    ("reference", "reference window.yaml --budget 1"),
+    ("reference", "reference whole.yaml --budget 1"),
+    ("attack", "attack fcfs --budget 3"),
     ("pack", "pack pack-night.yaml"),
     ("pack", "pack pack-night.yaml --backfill"),
     ("pack-compare", "pack pack-night.yaml --compare"),

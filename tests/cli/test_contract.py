@@ -133,6 +133,7 @@ IGNORED = {
     "simulate": ["io_nodes", "targets", "burst_buffer", "profile"],
     "compare": ["io_nodes", "targets", "burst_buffer", "profile"],
     "optimum": ["io_nodes", "targets", "burst_buffer", "walltime", "profile"],
+    "reference": ["io_nodes", "targets", "burst_buffer", "profile"],
     "pack": ["targets", "burst_buffer", "interference", "walltime", "profile"],
     "pack --mapping easy": ["targets", "burst_buffer", "interference", "profile"],
     "pack --compare": ["targets", "burst_buffer", "interference", "profile"],

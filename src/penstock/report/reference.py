@@ -18,7 +18,7 @@ def reference_table(best: Reference) -> Table:
     """The best schedule, the search alone, and every bound that there is."""
     rows = {
         "best schedule": f"{fixed(best.min_yield)}, {best.found_by}",
-        "clairvoyant": f"{fixed(best.clairvoyant)}, {best.trials:,} trials in each step, seed {best.seed}",
+        "clairvoyant": _searched(best),
         "interval bound": fixed(best.bound_interval),
         "chain bound": _on_grid(best.chain),
         "exact": _on_grid(best.exact),
@@ -30,6 +30,12 @@ def reference_table(best: Reference) -> Table:
         if value:
             table.add_row(name, Text(value))
     return table
+
+
+def _searched(best: Reference) -> str:
+    if best.clairvoyant is None:
+        return "not needed"
+    return f"{fixed(best.clairvoyant)}, {best.trials:,} trials in each step, seed {best.seed}"
 
 
 def _on_grid(found: GridBound | None) -> str:

@@ -58,27 +58,44 @@ def reference(
     report("known policies", None)
     study = Study(scenario)
     found = [*runs, *compare(scenario, KNOWN)]
-    horizon = _horizon(study, found)
-    plans = {}
-    for part in study.parts:
-        plan = search(study, part, horizon, Effort(trials, seed), lambda share: report("clairvoyant", share))
-        plans[part.program.names] = plan
-    clairvoyant = run_study(study, steer(plans, "clairvoyant"))
-    found.append(clairvoyant)
+    clairvoyant = None
+    if _something_left(study, found):
+        clairvoyant = _searched(study, _horizon(study, found), Effort(trials, seed), report)
+        found.append(clairvoyant)
     return _bounded(study, found, clairvoyant, Effort(trials, seed), report, begun)
 
 
+def _searched(study: Study, horizon: float, effort: Effort, report: Progress) -> Result:
+    """What the search finds, for each group that shares a bandwidth, as one run."""
+
+    def told(share: float) -> None:
+        report("clairvoyant", share)
+
+    plans = {part.program.names: search(study, part, horizon, effort, told) for part in study.parts}
+    return run_study(study, steer(plans, "clairvoyant"))
+
+
+def _top(study: Study) -> float:
+    """The better of the bounds that every scenario has."""
+    return study.interval_bound if study.volume_bound is None else min(study.interval_bound, study.volume_bound)
+
+
+def _something_left(study: Study, found: list[Result]) -> bool:
+    """Whether the best run so far is below the bound by more than rounding."""
+    return max(run.min_yield for run in found) < _top(study) * (1.0 - _CLOSE)
+
+
 def _bounded(
-    study: Study, found: list[Result], clairvoyant: Result, effort: Effort, report: Progress, begun: float
+    study: Study, found: list[Result], clairvoyant: Result | None, effort: Effort, report: Progress, begun: float
 ) -> Reference:
     """Narrow the gap for few applications, and say what was found."""
-    top = study.interval_bound if study.volume_bound is None else min(study.interval_bound, study.volume_bound)
+    top = _top(study)
     bounds = {"intervals": top}
     least = max(run.min_yield for run in found)
     left_out, exact, chain = [], None, None
     if why := not_exact(study):
         left_out.append(f"The exact optimum is left out: {why}.")
-    elif least < top * (1.0 - _CLOSE):
+    elif _something_left(study, found):
         report("exact optimum", None)
         exact = delays.exact(study.program, least, top)
         if exact is None:
@@ -88,7 +105,7 @@ def _bounded(
             bounds["delays"] = exact.bound
     if why := not_chained(study):
         left_out.append(f"The chain bound is left out: {why}.")
-    elif exact is None and least < top * (1.0 - _CLOSE):
+    elif exact is None and _something_left(study, found):
         report("chain bound", None)
         chain = chain_bound.chain_bound(study.program, least, top)
         if chain is None:
@@ -102,7 +119,7 @@ def _bounded(
         found_by=best.sharing,
         bound=max(bounds[lowest], best.min_yield),
         bound_by=lowest,
-        clairvoyant=clairvoyant.min_yield,
+        clairvoyant=None if clairvoyant is None else clairvoyant.min_yield,
         trials=effort.trials,
         seed=effort.seed,
         bound_interval=study.interval_bound,

@@ -31,7 +31,7 @@ class Reference:
     found_by: str
     bound: float
     bound_by: str
-    clairvoyant: float  # minimum yield of the search alone
+    clairvoyant: float | None  # minimum yield of the search alone; None: a policy had reached the bound before it
     trials: int
     seed: int
     bound_interval: float
