@@ -26,7 +26,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("rows", type=Path)
     asked.add_argument("--seeds", default="9000-9003")
-    asked.add_argument("--trials", type=int, default=50)
+    asked.add_argument("--trials", type=int, default=30)
     asked.add_argument("--table", action="store_true")
     given = asked.parse_args()
     rows = [json.loads(line) for line in given.rows.read_text().splitlines()] if given.rows.exists() else []

@@ -63,7 +63,7 @@ All = Annotated[bool, typer.Option("--all", help="Show all policies and all rows
 Details = Annotated[bool, typer.Option("--details", help="Show how much work it was to simulate, too.")]
 Budget = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Ways to go on that are tried in each of 200 steps.  [default: 50]"),
+    typer.Option(metavar="N", help="Ways to go on that are tried in each of 50 steps.  [default: 30]"),
 ]
 SearchSeed = Annotated[
     int | None, typer.Option(metavar="N", help="Draw what the search tries from another seed.  [default: 0]")

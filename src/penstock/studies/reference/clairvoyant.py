@@ -1,8 +1,9 @@
-"""A search that knows the future: try many ways to go on, keep the one after which everybody has lost least.
+"""A search that knows the future: try many ways to go on to the end, and keep what leaves everybody the most.
 
-At the begin of each stretch of the run, offsets are drawn and the engine goes on from where it stands with each of
-them, on the true future, some stretches ahead. Those with the lowest soft maximum of losses are kept for one stretch.
-Nothing is run again from the start, and what is found is a schedule that the engine itself has run.
+At the begin of each stretch of the run offsets are drawn for all that follows, and the engine goes on from where it
+stands with each of them, on the true future, to the end. The lowest soft maximum of losses there is kept, and the run
+goes on for one stretch. It never gets worse than what it began with, nothing is run again from the start, and what is
+found is a schedule that the engine itself has run.
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ from penstock.kernels.arrays import Floats, FloatTable
 from penstock.studies.reference.steering import Plan, steer
 from penstock.studies.study import Part, Study
 
-STRETCHES = 200
-AHEAD = 20  # stretches that a trial looks ahead
-SHARPNESS = 300.0  # of the soft maximum: losses that differ by a few thousandths count as alike
-SMALLEST, LARGEST = -4.5, -2.0  # powers of ten of the run's length, between which offsets are spread
+STRETCHES = 50
+SHARPNESS = 1000.0  # of the soft maximum: losses that differ by a thousandth count as alike
+SMALLEST = 1 / 300  # of the longest operation: from there up to that operation itself offsets are spread
 
 Progress = Callable[[float], None]  # share that is done
 _ALL = 1 << 60
@@ -32,7 +32,7 @@ _ALL = 1 << 60
 class Effort(NamedTuple):
     """What a search may try: the same effort finds the same schedule."""
 
-    trials: int = 50  # in each stretch
+    trials: int = 30  # in each stretch
     seed: int = 0
 
 
@@ -42,28 +42,30 @@ def search(study: Study, part: Part, horizon: float, effort: Effort, progress: P
     policy = steer({part.program.names: plan}, "clairvoyant")
     trial = _Trial(Execution(part.program, policy, part.outlook, study.foresight_of(part)), plan)
     draw = np.random.default_rng(effort.seed)
-    kept = np.zeros(len(part.rows))
+    longest = float((part.program.volume / part.program.limit).max(initial=0.0))
+    trial.run.save()
+    best = trial.loss(plan.offsets)
     for stretch in range(STRETCHES):
-        trial.run.save()
-        tried = _tries(draw, kept, effort.trials, horizon)
-        lost = [trial.loss_after(stretch, each) for each in tried]
-        kept = tried[int(np.argmin(lost))]
-        plan.offsets[stretch] = kept
-        if trial.go_on(stretch, kept, stretch + 1) == loop.DONE:
+        before = plan.offsets.copy()
+        for number in range(effort.trials):
+            tried = before.copy()
+            # Around what was kept, or anew, in turn.
+            tried[stretch:] = (number % 2) * before[stretch:] + _drawn(draw, len(part.rows), longest)
+            if (lost := trial.loss(tried)) < best:
+                best, plan.offsets[:] = lost, tried
+        if trial.go_on(plan.offsets, (stretch + 1) * plan.seconds) == loop.DONE:
             break
+        trial.run.save()
         if progress is not None:
             progress((stretch + 1) / STRETCHES)
     return plan
 
 
-def _tries(draw: np.random.Generator, kept: Floats, trials: int, horizon: float) -> FloatTable:
-    """Offsets to try: none, what was kept before, and random ones around either."""
-    spread = horizon * 10.0 ** draw.uniform(SMALLEST, LARGEST, size=(trials, 1))
-    tried: FloatTable = spread * draw.standard_normal((trials, kept.size))
-    tried[1::2] += kept
-    tried[0] = 0.0
-    tried[1:2] = kept
-    return tried
+def _drawn(draw: np.random.Generator, count: int, longest: float) -> Floats:
+    """Offsets of all sizes, some applications first and some last."""
+    spread = longest * SMALLEST ** draw.uniform()
+    offsets: Floats = spread * draw.standard_normal(count)
+    return offsets
 
 
 class _Trial:
@@ -71,21 +73,21 @@ class _Trial:
 
     def __init__(self, run: Execution, plan: Plan) -> None:
         run.set_up()
-        self.run, self.seconds = run, plan.seconds
+        self.run = run
         self.listed = listed_seconds(run.program)
         # The engine's own copy is written to: a trial's offsets are those that its policy reads.
         self.offsets = run.view.memory.reshape(plan.offsets.shape)
 
-    def loss_after(self, stretch: int, tried: Floats) -> float:
-        """What going on with these offsets for some stretches comes to."""
-        self.go_on(stretch, tried, stretch + AHEAD)
+    def loss(self, tried: FloatTable) -> float:
+        """What going on to the end with these offsets comes to."""
+        self.go_on(tried, np.inf)
         return soft_maximum(losses(self.run, self.listed))
 
-    def go_on(self, stretch: int, tried: Floats, last: int) -> int:
-        """Go back to where it was saved and on to the stretch `last`; how it came to stop."""
+    def go_on(self, tried: FloatTable, stop: float) -> int:
+        """Go back to where it was saved and on to `stop`; how it came to stop."""
         self.run.go_back()
-        self.offsets[stretch:] = tried
-        self.run.state.clock[STOP] = last * self.seconds
+        self.offsets[:] = tried
+        self.run.state.clock[STOP] = stop
         while (status := self.run.stretch(_ALL, None)) not in (loop.DONE, loop.STOPPED):
             pass
         return status

@@ -41,7 +41,7 @@ def reference(
 ) -> Reference:
     """The best minimum yield that was found for `scenario` by any method, and what no schedule exceeds.
 
-    `trials` ways to go on are tried in each of 200 stretches of the run, drawn from `seed`: the same of both give the
+    `trials` ways to go on are tried in each of 50 stretches of the run, drawn from `seed`: the same of both give the
     same schedule. `runs` of it that were made before count, too.
 
     >>> from penstock import Scenario, reference
@@ -101,7 +101,7 @@ def _bounded(
         if exact is None:
             left_out.append("The exact optimum is left out: the coarsest grid has too many combinations of delays.")
         else:
-            found.append(run_study(study, steer({study.program.names: _plan(study.program, exact)}, "delays")))
+            found.append(run_study(study, steer({study.program.names: plan_of(study.program, exact)}, "delays")))
             bounds["delays"] = exact.bound
     if why := not_chained(study):
         left_out.append(f"The chain bound is left out: {why}.")
@@ -163,7 +163,7 @@ def _horizon(study: Study, runs: list[Result]) -> float:
     return min(run.end for run in runs) - program.origin
 
 
-def _plan(program: Program, exact: delays.Exact) -> Plan:
+def plan_of(program: Program, exact: delays.Exact) -> Plan:
     """The schedule of the grid: in each slot one application goes before all others."""
     horizon = exact.slot * exact.slots
     offsets = np.zeros((exact.slots, len(program.names)))
