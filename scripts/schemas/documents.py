@@ -154,7 +154,7 @@ DOCUMENTS = (
     ),
     Document("optimum", "optimum", Optimum, "the shortest exclusive schedule"),
     Document("reference", "reference", REFERRED, "the best schedule known and the lowest bound"),
-    Document("attack", "attack", With(Attack, {"scenario": Mapping[str, Any]}), "where a policy is at its worst"),
+    Document("attack", "attack", With(Attack, {"scenario": object}), "where a policy is at its worst"),
     Document("pack", "pack", Packing, "packs on I/O nodes"),
     Document(
         "compare-workloads",
