@@ -89,29 +89,12 @@ def _bounded(
     study: Study, found: list[Result], clairvoyant: Result | None, effort: Effort, report: Progress, begun: float
 ) -> Reference:
     """Narrow the gap for few applications, and say what was found."""
-    top = _top(study)
-    bounds = {"intervals": top}
-    least = max(run.min_yield for run in found)
-    left_out, exact, chain = [], None, None
-    if why := not_exact(study):
-        left_out.append(f"The exact optimum is left out: {why}.")
-    elif _something_left(study, found):
-        report("exact optimum", None)
-        exact = delays.exact(study.program, least, top)
-        if exact is None:
-            left_out.append("The exact optimum is left out: the coarsest grid has too many combinations of delays.")
-        else:
-            found.append(run_study(study, steer({study.program.names: plan_of(study.program, exact)}, "delays")))
-            bounds["delays"] = exact.bound
-    if why := not_chained(study):
-        left_out.append(f"The chain bound is left out: {why}.")
-    elif exact is None and _something_left(study, found):
-        report("chain bound", None)
-        chain = chain_bound.chain_bound(study.program, least, top)
-        if chain is None:
-            left_out.append("The chain bound is left out: even the coarsest grid has too many places.")
-        else:
-            bounds["chains"] = chain.bound
+    left_out: list[str] = []
+    exact = _exact(study, found, left_out, report)
+    # Where phases had to be rounded, chains may know more.
+    chain = None if exact and exact.aligned else _chain(study, found, left_out, report)
+    bounds = {"intervals": _top(study)}
+    bounds |= {name: grid.bound for name, grid in (("delays", exact), ("chains", chain)) if grid}
     best = max(found, key=lambda run: run.min_yield)
     lowest = min(bounds, key=lambda name: bounds[name])
     return Reference(
@@ -123,12 +106,41 @@ def _bounded(
         trials=effort.trials,
         seed=effort.seed,
         bound_interval=study.interval_bound,
-        exact=None if exact is None else GridBound(exact.bound, exact.slot, exact.slots, exact.aligned),
-        chain=None if chain is None else GridBound(chain.bound, chain.slot, chain.slots, chain.aligned),
+        exact=exact,
+        chain=chain,
         left_out=tuple(left_out),
         seconds=time.monotonic() - begun,
         run=best,
     )
+
+
+def _exact(study: Study, found: list[Result], left_out: list[str], report: Progress) -> GridBound | None:
+    """Enumerate delays, and add the schedule to what was found."""
+    if why := not_exact(study):
+        left_out.append(f"The exact optimum is left out: {why}.")
+    if why or not _something_left(study, found):
+        return None
+    report("exact optimum", None)
+    best = delays.exact(study.program, max(run.min_yield for run in found), _top(study))
+    if best is None:
+        left_out.append("The exact optimum is left out: the coarsest grid has too many combinations of delays.")
+        return None
+    found.append(run_study(study, steer({study.program.names: plan_of(study.program, best)}, "delays")))
+    return GridBound(best.bound, best.slot, best.slots, best.aligned)
+
+
+def _chain(study: Study, found: list[Result], left_out: list[str], report: Progress) -> GridBound | None:
+    """Ask the linear program."""
+    if why := not_chained(study):
+        left_out.append(f"The chain bound is left out: {why}.")
+    if why or not _something_left(study, found):
+        return None
+    report("chain bound", None)
+    best = chain_bound.chain_bound(study.program, max(run.min_yield for run in found), _top(study))
+    if best is None:
+        left_out.append("The chain bound is left out: the coarsest grid has too many places.")
+        return None
+    return GridBound(best.bound, best.slot, best.slots, best.aligned)
 
 
 def not_exact(study: Study) -> str:
