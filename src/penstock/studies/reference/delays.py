@@ -29,7 +29,7 @@ from penstock.studies.reference.grid import Grid, Line, grids, slots_down, slots
 MOST_APPLICATIONS = 4
 MOST_STATES = 60_000_000  # over all slots: a byte each
 SLOTS = (4000, 3000, 2000, 1500, 1000, 700, 500, 350, 250, 180, 120, 80, 50, 30)  # tried in this order
-_HALVINGS = 50
+_HALVINGS = 30
 _BYTES = types.uint8[:, ::1]
 _WHOLE = types.int64[:, ::1]
 
