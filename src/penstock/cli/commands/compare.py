@@ -155,7 +155,7 @@ def compare(
         print_next(_next(scenario, selected, recommendation))
 
 
-def _check_several(given: dict[str, object]) -> None:
+def _check_several(given: Mapping[str, object]) -> None:
     """Refuse what looks at one scenario only."""
     if wrong := [name for name, value in given.items() if value not in (None, False)]:
         raise InvalidOption(f"{wrong[0]} is for one scenario; several are compared in a table or with --json")
