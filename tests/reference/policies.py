@@ -128,17 +128,27 @@ def set_10(state: State) -> Rates:
     return rates
 
 
+def in_advance(seconds: float, age: float) -> float:
+    """At most a quarter of the age counts before it is made, lest a newcomer starves."""
+    return min(seconds, age / 4)
+
+
 def credited_yield(state: State, g: float = 2.0) -> Rates:
-    """Lowest (P + g·V/B)/age first; at age 0 that is infinite, but for those who have nothing to be divided."""
+    """Lowest (P + g·V/B)/age first; at the release as just after it."""
     now, capacity = state["now"], state["capacity"]
 
     def key(flow: State) -> tuple[bool, float]:
-        credited = flow["progress"] + g * flow["remaining"] / capacity
-        age = now - flow["release"]
-        newcomer = age <= 0 and credited > 0
-        return newcomer, quantise(credited / age if age > 0 else credited)
+        return credited(flow, now, g * flow["remaining"] / capacity)
 
     return fill(sorted(by_posting(state["active"]), key=key), capacity)
+
+
+def credited(flow: State, now: float, seconds: float) -> tuple[bool, float]:
+    """(P + credit)/age; at age 0 a quarter, but for those who bring a progress along, which come last."""
+    age = now - flow["release"]
+    if age <= 0:
+        return flow["progress"] > 0, quantise(flow["progress"] or (0.25 if seconds > 0 else 0.0))
+    return False, quantise((flow["progress"] + in_advance(seconds, age)) / age)
 
 
 def annealed_credit(state: State) -> Rates:
@@ -159,16 +169,27 @@ def mean_loss(state: State) -> float:
 
 
 def loss_capped_srpt(state: State, c: float = 1.0) -> Rates:
-    """Shortest first, less (loss/(c·mean loss))^16, the loss counted as if the operation were over."""
-    mean = mean_loss(state)
+    """Shortest first, less (lost/allowed)^16, what is lost counted as if the operation were over."""
+    return by_capped_length(state, c, 0.0)
+
+
+def by_capped_length(state: State, c: float, left: float) -> Rates:
+    """Shortest first below c times the mean loss and, by the share of the backlog, the mean loss for `left` seconds.
+
+    Ages below a tiny one count as that; where nobody has lost anything, who has goes first.
+    """
+    mean, share = mean_loss(state), shares_of_backlog(state)
 
     def key(flow: State) -> float:
         length = math.log(flow["remaining"] / flow["bandwidth"])
-        age = state["now"] - flow["release"]
-        if mean < 1e-9 or age <= 0:
+        age = max(state["now"] - flow["release"], 1e-100)
+        lost = age - flow["progress"] - in_advance(flow["remaining"] / state["capacity"], age)
+        if lost <= 0:
             return same_difference(length)
-        loss = max(0.0, 1 - (flow["progress"] + flow["remaining"] / state["capacity"]) / age)
-        return same_difference(length - (loss / (c * mean)) ** 16)
+        if mean < 1e-9:
+            return same_difference(length - 1000)
+        allowed = c * mean * age + in_advance(mean * left * share[flow["name"]], age)
+        return same_difference(length - (lost / allowed) ** 16)
 
     return fill(sorted(by_posting(state["active"]), key=key), state["capacity"])
 
@@ -179,37 +200,22 @@ def shares_of_backlog(state: State) -> dict[str, float]:
     return {flow["name"]: flow["remaining"] / backlog for flow in state["active"]}
 
 
-def reserve_credit(state: State, k: float = 1.3, ahead: float = 0.1) -> Rates:
-    """Lowest y + k·L·share·left/age first, with `ahead` for left/age without a window; a newcomer has no age."""
+def reserve_credit(state: State, k: float = 1.0, ahead: float = 0.1) -> Rates:
+    """Lowest (P + max(k·L·share·left, V/B))/age first, with `ahead` for left/age without a window."""
     mean, share = mean_loss(state), shares_of_backlog(state)
-    k = k if mean >= 1e-9 else 0.0
 
     def key(flow: State) -> tuple[bool, float]:
-        age, credit = state["now"] - flow["release"], k * mean * share[flow["name"]]
-        if state.get("end") is None:
-            return False, quantise(yield_at(flow, state["now"]) + credit * ahead)
-        credited = flow["progress"] + credit * (state["end"] - state["now"])
-        newcomer = age <= 0 and credited > 0
-        return newcomer, quantise(credited / age if age > 0 else credited)
+        age = state["now"] - flow["release"]
+        left = ahead * age if state.get("end") is None else max(state["end"] - state["now"], 0.0)
+        reserve = k * mean * share[flow["name"]] * left if mean >= 1e-9 else 0.0
+        return credited(flow, state["now"], max(reserve, flow["remaining"] / state["capacity"]))
 
     return fill(sorted(by_posting(state["active"]), key=key), state["capacity"])
 
 
 def reserve_srpt(state: State, c: float = 1.1, k: float = 1.0) -> Rates:
-    """Shortest first, less (seconds lost/seconds allowed)^16, those lost counted as if the operation were over."""
-    mean, share = mean_loss(state), shares_of_backlog(state)
-
-    def key(flow: State) -> float:
-        length = math.log(flow["remaining"] / flow["bandwidth"])
-        age = state["now"] - flow["release"]
-        lost = age - flow["progress"] - flow["remaining"] / state["capacity"]
-        if mean < 1e-9 or lost <= 0:
-            return same_difference(length)
-        left = 0.0 if state.get("end") is None else state["end"] - state["now"]
-        allowed = mean * (c * age + k * left * share[flow["name"]])
-        return same_difference(length - (lost / allowed) ** 16)
-
-    return fill(sorted(by_posting(state["active"]), key=key), state["capacity"])
+    """The same with what can be made good until the end of the window."""
+    return by_capped_length(state, c, 0.0 if state.get("end") is None else k * (state["end"] - state["now"]))
 
 
 POLICIES: dict[str, Policy] = {

@@ -112,11 +112,11 @@ def test_decide_counts_those_that_compute() -> None:
 def test_decide_knows_where_the_window_began() -> None:
     job = {"bandwidth": 1, "posted": 100, "release": 90}
     active = [
-        {"name": "large", "remaining": 3, "progress": 1, **job},
-        {"name": "small", "remaining": 1, "progress": 9, **job},
+        {"name": "large", "remaining": 0.2, "progress": 8.2, **job},
+        {"name": "small", "remaining": 0.05, "progress": 9, **job},
     ]
     moment = {"capacity": 1, "now": 100, "end": 110, "active": active}
-    # g = 1.5 + 10·(1/11) leaves (1 + 7.2)/10 below (9 + 2.4)/10; at the beginning of the window g is 11.5.
+    # g = 1.5 + 10·(1/11) leaves (8.2 + 0.48)/10 below (9 + 0.12)/10; at the beginning of the window g is 11.5.
     assert decide(moment, "annealed-credit").rates == {"large": 1.0, "small": 0.0}
     assert decide(moment | {"begin": 100}, "annealed-credit").rates == {"large": 0.0, "small": 1.0}
 

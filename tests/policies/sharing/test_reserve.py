@@ -19,7 +19,7 @@ def first(policy: str, *active: dict[str, Any], end: float | None, now: float = 
     return served
 
 
-LARGE, SMALL = {"remaining": 9, "progress": 80}, {"remaining": 1, "progress": 84}
+LARGE, SMALL = {"remaining": 0.9, "progress": 80}, {"remaining": 0.1, "progress": 84}
 
 
 def test_what_is_most_of_the_backlog_waits_while_that_can_be_made_good() -> None:
@@ -29,10 +29,22 @@ def test_what_is_most_of_the_backlog_waits_while_that_can_be_made_good() -> None
 
 
 def test_one_of_many_large_ones_is_no_reserve() -> None:
-    another = {"remaining": 90, "progress": 99}
+    another = {"remaining": 9, "progress": 99}
     # The shares are 0.09 and 0.01, and the mean loss 37/300: 0.08 · 37/300 · 200 s are less than the 4 s between them.
     assert first("reserve-credit(k=1)", LARGE, SMALL, end=300) == "b"
     assert first("reserve-credit(k=1)", LARGE, SMALL, another, end=300) == "a"
+
+
+def test_near_the_end_only_the_operation_itself_is_credited() -> None:
+    # 0.9 s and 0.1 s: the large one is behind by more than these 0.8 s, or by less.
+    for behind, served in [(0.9, "a"), (0.7, "b")]:
+        assert first("reserve-credit", LARGE | {"progress": 84 - behind}, SMALL, end=100 + 1e-9) == served
+
+
+def test_no_credit_is_above_a_quarter_of_the_age() -> None:
+    # By their shares the large one would have some 360 s and the small one 40; both have 25.
+    assert first("reserve-credit", LARGE | {"progress": 59}, SMALL | {"progress": 60}, end=1000) == "a"
+    assert first("reserve-credit", LARGE | {"progress": 61}, SMALL | {"progress": 60}, end=1000) == "b"
 
 
 def test_without_a_window_it_must_be_made_good_in_a_tenth_of_the_age() -> None:

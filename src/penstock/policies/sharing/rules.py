@@ -1,4 +1,4 @@
-"""What all loops of the engine and the live core reckon alike for a policy: ω, losses, ticks, who moves."""
+"""What all loops of the engine and the live core, or several policies, reckon alike: ω, losses, the young, ticks."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ def losses(lost: Floats, age: Floats) -> Floats:
     """`loss` of many applications at once, outside kernels."""
     shares: Floats = np.divide(lost, age, out=np.zeros_like(lost), where=age > 0.0)
     return shares
+
+
+@inlined
+def in_advance(seconds: float, age: float) -> float:
+    """Of seconds that an application has not made yet, those that a policy may count already.
+
+    At most a quarter of its age: who has just come would otherwise look served, and starve as long as its operation is
+    long against its age. Whoever has lived for many operations never notices.
+    """
+    return min(seconds, 0.25 * age)
 
 
 @inlined
