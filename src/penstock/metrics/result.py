@@ -64,6 +64,10 @@ class Result(Losses, Tabular):
     # Only where a reference was sought: the minimum yield over the best known, and over what no schedule beats.
     share_of_reference: float | None = None
     share_of_bound: float | None = None
+    # Only where asked for: the mean over time of the lowest yield, and the lowest share of a quarter of the run that
+    # somebody spent usefully.
+    even_yield: float | None = None
+    sliding_min: float | None = None
     closed: bool = field(default=True, compare=False)  # everybody is there from beginning to end; not in the JSON
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
 
@@ -76,7 +80,7 @@ class Result(Losses, Tabular):
         return f"{self.sharing}: min yield {shown(self.min_yield)}, {shown(self.node_hours_lost)} node-hours lost"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form, without the timeline, and without the ratios to an optimum or a reference that nobody sought.
+        """The JSON form, without the timeline, and without what nobody sought: evenness, ratios to an optimum or reference.
 
         What is lost comes after the rest, as it came to it.
         """
@@ -85,6 +89,8 @@ class Result(Losses, Tabular):
             left_out += ["ratio_to_optimum", "ratio_to_bound"]
         if self.share_of_reference is None:
             left_out += ["share_of_reference", "share_of_bound"]
+        if self.even_yield is None:
+            left_out += ["even_yield", "sliding_min"]
         names = sorted(self.__dataclass_fields__, key=Losses.__dataclass_fields__.__contains__)
         plain = {name: getattr(self, name) for name in names if name not in left_out}
         return plain | {"applications": [application.to_dict() for application in self.applications]}

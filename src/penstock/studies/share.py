@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import overload
 
 from penstock.engine.link.execution import Run, execute
@@ -10,6 +11,7 @@ from penstock.engine.link.merge import merged
 from penstock.engine.stepping import Progress
 from penstock.errors import InvalidOption
 from penstock.metrics.comparison import Comparison
+from penstock.metrics.evenness import evenness_of
 from penstock.metrics.measure import measure
 from penstock.metrics.result import Result
 from penstock.metrics.workloads import Workloads
@@ -28,13 +30,14 @@ def simulate(
     sharing: Policy = "fair-share",
     *,
     timeline: bool = False,
+    evenness: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Run `scenario`, or the one in a file of that name, under one sharing policy.
 
     `sharing` is a name (`penstock.policies.sharing.NAMES`, or what is installed), `name(parameter=value)`, a Python
-    file, or a function `(view, rates)`. With `timeline` the result carries who did what when. `progress(time, events)`
-    is called now and then in long runs.
+    file, or a function `(view, rates)`. With `timeline` the result carries who did what when, with `evenness` how even
+    it was over time (`even_yield`, `sliding_min`). `progress(time, events)` is called now and then in long runs.
 
     >>> from penstock import Scenario, simulate
     >>> jobs = [{"name": name, "phases": [{"write": 1}, {"compute": 3}]} for name in ("a", "b")]
@@ -44,7 +47,7 @@ def simulate(
     >>> [job.completion for job in simulate(two, "fcfs").applications]
     [4.0, 5.0]
     """
-    return run_study(Study(as_scenario(scenario)), find(sharing), timeline=timeline, progress=progress)
+    return run_study(Study(as_scenario(scenario)), find(sharing), timeline=timeline, evenness=evenness, progress=progress)
 
 
 @overload
@@ -115,13 +118,25 @@ def _compared(
     return Comparison(results)
 
 
-def run_study(study: Study, policy: Sharing, *, timeline: bool = False, progress: Progress | None = None) -> Result:
+def run_study(
+    study: Study,
+    policy: Sharing,
+    *,
+    timeline: bool = False,
+    evenness: bool = False,
+    progress: Progress | None = None,
+) -> Result:
     """Run a scenario whose study may serve other policies, too."""
 
     def run(part: Part) -> Run:
         foresight = study.foresight_of(part) if policy.prepare else None
-        return execute(part.program, policy, part.outlook, foresight, timeline=timeline, progress=progress)
+        recorded = timeline or evenness
+        return execute(part.program, policy, part.outlook, foresight, timeline=recorded, progress=progress)
 
     runs = [run(part) for part in study.parts]
     whole = runs[0] if len(runs) == 1 else merged(study.program, [part.rows for part in study.parts], runs)
-    return measure(study.program, study.yardsticks, policy.label, whole)
+    result = measure(study.program, study.yardsticks, policy.label, whole)
+    if not evenness or result.timeline is None:
+        return result
+    found = evenness_of(study.program, result.timeline)
+    return replace(result, **found._asdict(), timeline=result.timeline if timeline else None)

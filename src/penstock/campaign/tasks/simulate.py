@@ -20,6 +20,8 @@ METRICS = (
     Metric("p95_stretch", best=-1),
     Metric("mean_yield", best=1),
     Metric("lost_share", best=-1),
+    Metric("even_yield", best=1),
+    Metric("sliding_min", best=1),
     Metric("node_hours_used"),
     Metric("unfinished", best=-1),
     Metric("distance_to_bound", best=-1),
@@ -36,16 +38,17 @@ FIELDS = {name: "yield_" if name == "yield" else name for name in LISTS}  # of a
 
 
 class SimulateOptions(Record):
-    """Which policy, and whether to work out what none can beat, which can take longer than a run."""
+    """Which policy; whether to work out what none can beat, which can take longer than a run, and how even a run is."""
 
     sharing: Name
     bounds: Flag = True
+    evenness: Flag = False
 
 
 def run(case: Case, options: SimulateOptions) -> Values:
     """All metrics of one run; the compiled scenario and its bounds serve every policy."""
     study = case.once(f"study {options.bounds}", lambda: Study(case.scenario, options.bounds))
-    result = run_study(study, find(options.sharing))
+    result = run_study(study, find(options.sharing), evenness=options.evenness)
     lists = {name: [getattr(each, field) for each in result.applications] for name, field in FIELDS.items()}
     return {**values_of(result, METRICS), **({} if options.bounds else dict.fromkeys(OF_BOUNDS)), **lists}
 
