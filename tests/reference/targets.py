@@ -34,6 +34,7 @@ from .allocations import (
 from .engine import TOLERANCE, Document, Stage, disturbed, stages_of, unroll
 from .orders import ORDERS, blocks_of, follow
 from .policies import Policy
+from .steady import WITH_MEMORY
 
 
 class Stalled(Exception):
@@ -219,6 +220,8 @@ def policy_on(target: int, document: Document, jobs: list[Job], sharing: str | P
         return follow(name for name in round_robin(document) if name in here)
     if isinstance(sharing, str) and sharing in ORDERS:
         return ORDERS[sharing](seen_from(target, document, jobs))
+    if isinstance(sharing, str) and sharing in WITH_MEMORY:
+        return WITH_MEMORY[sharing]()
     return sharing
 
 

@@ -13,6 +13,7 @@ import reference
 from penstock import Scenario, simulate
 from penstock.policies.sharing import NAMES
 from reference.policies import credited_yield, loss_capped_srpt, reserve_credit, reserve_srpt
+from reference.steady import SteadyReserve
 from strategies import crowds, documents, sites
 
 METRICS = (
@@ -86,6 +87,14 @@ def test_parameters_of_our_own_policies_match_the_reference(document: dict[str, 
         assert fast.events == slow["events"]
 
 
+@given(document=documents() | crowds() | crowds(windowed=True), k=st.sampled_from([0.0, 1.0, 20.0]))
+def test_a_memory_matches_the_reference(document: dict[str, Any], k: float) -> None:
+    fast = simulate(Scenario.from_document(document), f"steady-reserve(k={k})")
+    slow = reference.simulate(document, SteadyReserve(k))
+    assert [job.yield_ for job in fast.applications] == [close(job["yield"]) for job in slow["applications"]]
+    assert fast.events == slow["events"]
+
+
 @given(document=documents())
 def test_without_credit_it_is_greedy_yield(document: dict[str, Any]) -> None:
     scenario = Scenario.from_document(document)
@@ -96,7 +105,8 @@ def test_without_credit_it_is_greedy_yield(document: dict[str, Any]) -> None:
 @given(document=documents())
 def test_without_reserve_they_are_what_they_come_from(document: dict[str, Any]) -> None:
     scenario = Scenario.from_document(document)
-    for one, other in {"reserve-credit(k=0)": "greedy-yield", "reserve-srpt(c=2,k=0)": "loss-capped-srpt(c=2)"}.items():
+    of = {"reserve-credit(k=0)": "credited-yield(g=1)", "reserve-srpt(c=2,k=0)": "loss-capped-srpt(c=2)"}
+    for one, other in of.items():
         assert simulate(scenario, one).applications == simulate(scenario, other).applications
 
 

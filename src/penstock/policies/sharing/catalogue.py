@@ -28,6 +28,7 @@ OURS = {
     "loss-capped-srpt": "loss_capped_srpt",
     "reserve-credit": "reserve_credit",
     "reserve-srpt": "reserve_srpt",
+    "steady-reserve": "steady_reserve",
     "best-effort": "best_effort",
     "list-fifo": "list_fifo",
     "list-johnson": "list_johnson",
