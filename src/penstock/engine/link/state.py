@@ -140,7 +140,7 @@ def initial_view(program: Program, origin: float, policy: Sharing, foresight: Fo
     """Room for every application to be active at once."""
     m = len(program.names)
     blank = empty_view(m, policy.settings_array(), policy.initial_memory(m, foresight))
-    return blank._replace(end=program.end - origin, capacity=program.capacity)
+    return blank._replace(end=policy.window * (program.end - origin), capacity=program.capacity)
 
 
 def no_segments() -> Segments:

@@ -194,4 +194,6 @@ _PER_APPLICATION = ("since", "compute_done", "transferred", "io_seconds", "itera
 
 def stripes_view(stripes: Stripes, policy: Sharing, memory: Floats, end: float = np.inf) -> View:
     """Room for every transfer to be active at once, the rows of a target side by side."""
-    return empty_view(stripes.target.size, policy.settings_array(), memory)._replace(capacity=1.0, end=end)
+    return empty_view(stripes.target.size, policy.settings_array(), memory)._replace(
+        capacity=1.0, end=policy.window * end
+    )

@@ -50,6 +50,8 @@ NAMES = tuple(OURS)
 def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
     """The policy for a name, `name(parameter=value)`, `file.py`, `file.py:function`, or a function itself.
 
+    `misled(name,end=0.8)` is the same policy, told that the window is shorter than it is.
+
     >>> find("fcfs").rule
     'Fill greedily, earliest posting first.'
     >>> find("periodic-greedy-yield(delta=5)").settings
@@ -61,6 +63,11 @@ def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
         return from_function(asked)
     if not isinstance(asked, str):
         raise PolicyError(f"a sharing policy is a name or a function (view, rates), not a {type(asked).__name__}")
+    if re.fullmatch(r"misled\s*\(.*\)", asked.strip()):
+        from penstock.policies.sharing.misled import misled, split_misled  # noqa: PLC0415 - loads Numba
+
+        who, told = split_misled(asked.strip())
+        return misled(find(who), told)
     name, settings = _split(asked.strip())
     return _catalogue.named(name).with_settings(settings)
 

@@ -54,6 +54,7 @@ class Sharing:
     defaults: Mapping[str, float] = field(default_factory=dict)
     prepare: Prepare | None = None
     losses: bool = True
+    window: float = 1.0  # how long it is told that the window is, of its true length; see `misled`
 
     def with_settings(self, given: Mapping[str, float]) -> Sharing:
         """The same policy with other parameters; a name it does not have is refused."""

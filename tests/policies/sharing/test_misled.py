@@ -1,0 +1,102 @@
+"""A policy that is told something wrong: what it sees, and that the run goes by the truth."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from penstock import generate, simulate
+from penstock.errors import PenstockError
+from penstock.policies.sharing import find
+from penstock.policies.sharing.catalogue import from_function
+from penstock.policies.sharing.misled import misled, split_misled
+
+SMALL = generate("synthetic", 3, applications=6, small=2, horizon=2e5)
+
+
+class Shown(NamedTuple):
+    """What a policy saw at one decision."""
+
+    now: float
+    end: float
+    application: Any
+    remaining: Any
+    progress: Any
+    posted: Any
+
+
+def watched(told: dict[str, float]) -> list[Shown]:
+    """What fcfs is shown at every decision of a run when it is told this."""
+    shown: list[Shown] = []
+
+    def watching(view: Any, rates: Any) -> None:
+        columns = (view.application, view.remaining, view.progress, view.posted)
+        shown.append(Shown(view.now, view.end, *(column.copy() for column in columns)))
+        find("fcfs").decide(view, rates)
+
+    result = simulate(SMALL, misled(from_function(watching), told))
+    # It looks at nothing that it is told wrong.
+    assert result.applications == simulate(SMALL, "fcfs").applications
+    return shown
+
+
+@pytest.mark.parametrize("text", ["misled(reserve-credit,end=0.8)", "misled(credited-yield(g=3),volumes=2,late=60)"])
+def test_its_label_finds_it_again(text: str) -> None:
+    assert find(text).label == find(find(text).label).label == text
+
+
+def test_parameters_of_the_policy_are_its_own() -> None:
+    assert split_misled("misled(reserve-credit(k=2,ahead=1),end=0.8)") == ("reserve-credit(k=2,ahead=1)", {"end": 0.8})
+    assert split_misled("misled(reserve-credit(k=2,ahead=1))") == ("reserve-credit(k=2,ahead=1)", {})
+    assert find("misled(credited-yield(g=3),end=2)").settings == {"g": 3.0}
+
+
+def test_who_is_told_the_truth_decides_alike() -> None:
+    for policy in ("reserve-credit", "steady-reserve"):
+        told = simulate(SMALL, f"misled({policy},volumes=1.0000000001,late=1e-6)")
+        assert told.min_yield == pytest.approx(simulate(SMALL, policy).min_yield, rel=1e-6)
+
+
+def test_an_end_that_is_wrong() -> None:
+    assert watched({"end": 0.8})[0].end == pytest.approx(0.8 * watched({})[0].end)
+    assert simulate(SMALL, "misled(reserve-credit,end=3)").end == simulate(SMALL, "reserve-credit").end
+
+
+def test_volumes_that_are_wrong() -> None:
+    true, wrong = watched({}), watched({"volumes": 2})
+    factors = np.concatenate([one.remaining / other.remaining for one, other in zip(wrong, true, strict=True)])
+    assert 0.5 <= factors.min() < 0.6
+    assert 1.7 < factors.max() <= 2.0
+    # One factor for each operation, however often it is looked at.
+    operations = {operation for one in true for operation in zip(one.application, one.posted, strict=True)}
+    assert len(np.unique(factors.round(9))) <= len(operations)
+
+
+def test_progress_that_comes_late() -> None:
+    late = watched({"late": 5_000})
+    for one, other in zip(watched({}), late, strict=True):
+        assert (other.progress <= one.progress + 1e-6).all()
+    reports = {report for one in late for report in zip(one.application, one.progress, strict=True)}
+    # At most one in 5,000 s of each of the six, and the first.
+    assert len(reports) <= 6 * (late[-1].now / 5_000 + 2)
+    lossy = watched({"late": 5_000, "lost": 0.9})
+    assert len({report for one in lossy for report in one.progress}) < len(reports) / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("misled(fcfs,end=0)", "end is 0; accepted is a number above 0"),
+        ("misled(fcfs,volumes=0.5)", "volumes is 0.5; accepted is a number from 1 on"),
+        ("misled(fcfs,lost=0.1)", "lost is given without late"),
+        ("misled(fcfs,late=1,lost=1)", "lost is 1; accepted is a number from 0 to below 1"),
+        ("misled(fcfs,start=1)", "has no parameter 'start'; it has: end, volumes, late, lost"),
+        ("misled(list-johnson,end=1)", "plans with all that jobs will do"),
+        ("misled(nobody,end=1)", "no sharing policy named 'nobody'"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(text: str, says: str) -> None:
+    with pytest.raises(PenstockError, match=says):
+        find(text)
