@@ -21,7 +21,7 @@ class Remembered:
 
 @dataclass
 class SteadyReserve:
-    """Lowest (P + V/B + r - s)/age first, r = V/B + k·L·H·share."""
+    """Lowest (P + 3V/2B + r - s)/age first, r = V/2B + k·L·H·share."""
 
     k: float = 1.0
     known: dict[str, Remembered] = field(default_factory=dict)
@@ -37,8 +37,8 @@ class SteadyReserve:
             age = max(now - flow["release"], 1e-100)
             alone = flow["remaining"] / state["capacity"]
             lost = mean * in_advance(horizon, age) if mean >= 1e-9 else 0.0
-            worth = alone + self.k * lost * share[flow["name"]]
-            credit = alone + worth - self.usual(flow, now, worth, horizon)
+            worth = alone / 2 + self.k * lost * share[flow["name"]]
+            credit = 1.5 * alone + worth - self.usual(flow, now, worth, horizon)
             keys[flow["name"]] = quantise((flow["progress"] + in_advance(credit, age)) / age)
         return fill(sorted(by_posting(state["active"]), key=lambda flow: keys[flow["name"]]), state["capacity"])
 

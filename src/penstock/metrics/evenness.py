@@ -18,7 +18,7 @@ from numba import types
 
 from penstock.engine.program import Program
 from penstock.engine.timeline import Timeline
-from penstock.kernels.arrays import Floats, Ints
+from penstock.kernels.arrays import SAME, Floats, Ints
 from penstock.kernels.compile import inlined, kernel
 
 # Of the run: P1's windows are four times as long as the 5e5 s in which its jobs, of up to 2e5 s an iteration, are
@@ -40,6 +40,7 @@ class Evenness(NamedTuple):
 def evenness_of(program: Program, timeline: Timeline, stretch: float | None = None) -> Evenness:
     """How even a run was; `stretch` is the length, in seconds, of the stretches for `sliding_min`."""
     losing = 1.0 - timeline.rate / program.limit[program.first[timeline.application] + timeline.operation]
+    losing = np.where(losing > SAME, losing, 0.0)
     begin = float(timeline.started.min())
     seconds = STRETCH * (timeline.end - begin) if stretch is None else stretch
     return Evenness(_even_yield(program, timeline, losing), _sliding_min(timeline, losing, seconds))
@@ -57,7 +58,8 @@ def _even_yield(program: Program, timeline: Timeline, losing: Floats) -> float |
     rank = np.repeat([1, 0, 3, 2], [everybody.size, losing.size, losing.size, everybody.size])
     order = np.lexsort([rank, when])
     age, slopes, there = np.zeros((3, everybody.size))
-    lost = first - program.progress
+    # Who lost nothing has a loss of 0, lest rounding errors cross each other all the time.
+    lost = np.where(first - program.progress > SAME * first, first - program.progress, 0.0)
     area, seconds = _lowest_area(when[order], who[order], what[order], value[order], age, lost, slopes, there)
     return float(area / seconds) if seconds > 0.0 else None
 
@@ -152,7 +154,8 @@ def _lowest_area(
                 area += span - most
                 seconds += span
             for i in range(age.size):
-                lost[i] += losing[i] * span
+                # A first segment may begin a rounding error before its application comes.
+                lost[i] += losing[i] * span * there[i]
                 age[i] += span
         i = who[event]
         if what[event] == _CHANGES:

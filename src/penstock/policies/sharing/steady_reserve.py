@@ -3,13 +3,13 @@
 What is most of the backlog may wait, as in reserve credit: it keeps the bandwidth from falling idle. Without an end
 there is no telling how much can still be made good, so it is made good as it goes. An operation is worth as a reserve
 
-    r = V/B + k·L·H·V/ΣV
+    r = V/2B + k·L·H·V/ΣV
 
-seconds: those in which it keeps the bandwidth busy, and by its share of the backlog what is lost in an iteration, which
-everybody has the chance to make good in the next. L is the mean loss of all, and H the mean iteration of those who were
-there lately, each counted by its bytes. Credited is V/B, as earliest deadlines have it, and by how much r is above s,
-the mean r of the application's own operations while they waited, forgotten within H/2. Who has been the reserve for
-long is one no more, and nobody is behind for good.
+seconds: half of those in which it keeps the bandwidth busy, and by its share of the backlog what is lost in an
+iteration, which everybody has the chance to make good in the next. L is the mean loss of all, and H the mean iteration
+of those who were there lately, each counted by its bytes. Credited is 3V/2B, and by how much r is above s, the mean r
+of the application's own operations while they waited, forgotten within H/2. Who has been the reserve for long is one no
+more, and nobody is behind for good.
 """
 
 import math
@@ -73,7 +73,7 @@ def steady_reserve(view: View, rates: Floats) -> None:
     for row in range(rates.size):
         age = max(view.now - view.release[row], NO_AGE)
         alone = view.remaining[row] / view.capacity
-        worth = alone + view.settings[0] * loss * in_advance(horizon, age) * view.remaining[row] / waiting
-        credit = alone + worth - _usual(view, row, worth, horizon)
+        worth = 0.5 * alone + view.settings[0] * loss * in_advance(horizon, age) * view.remaining[row] / waiting
+        credit = 1.5 * alone + worth - _usual(view, row, worth, horizon)
         view.key[row] = (view.progress[row] + in_advance(credit, age)) / age
     fill(view, rates)
