@@ -66,6 +66,7 @@ UNUSED_BY = (
 CALLS = (
     ("simulate", "simulate window.yaml"),
     ("simulate", "simulate whole.yaml --sharing fcfs"),
+    ("simulate", "simulate window.yaml --evenness"),
     ("compare", "compare window.yaml --sharing fcfs,fair-share"),
     ("compare", "compare whole.yaml --sharing fcfs,fair-share --optimum"),
     ("compare-workloads", "compare whole.yaml window.yaml --sharing fcfs,fair-share"),

@@ -9,7 +9,7 @@ import typer
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import All, Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
-from penstock.cli.parts.output import check_outputs, draw, print_json, print_run
+from penstock.cli.parts.output import check_outputs, draw, print_json, print_run, say
 from penstock.cli.parts.simulations import disturbed, run_one
 from penstock.cli.rooms import model, report, studies
 from penstock.errors import InvalidOption
@@ -33,6 +33,9 @@ def simulate(
     schedule: ScheduleFile = None,
     json: Json = False,
     plot: Plot = None,
+    evenness: Annotated[
+        bool, typer.Option("--evenness", help="Say, too, how even yields were over time: even_yield and sliding_min.")
+    ] = False,
     all_: All = False,
 ) -> None:
     """Run SCENARIO under one sharing policy and show how each application fared."""
@@ -41,7 +44,7 @@ def simulate(
     check_outputs(plot, schedule=schedule)
     policy = studies.schedules.follow(follow) if follow else "fair-share" if sharing is None else sharing
     given = disturbed(model.load(scenario), noise, seed)
-    result = run_one(given, policy, timeline=bool(plot or schedule))
+    result = run_one(given, policy, timeline=bool(plot or schedule), evenness=evenness)
     unread = say_ignored(given, "simulate")
     if schedule and result.timeline:
         studies.schedules.save_schedule(schedule, studies.schedules.schedule_of(result.timeline))
@@ -51,3 +54,5 @@ def simulate(
         print_json(result.to_dict() | unread)
     else:
         print_run(result, plot, schedule, everything=all_)
+        if evenness:
+            say([report.comparison.summary.evenness_line(result)])

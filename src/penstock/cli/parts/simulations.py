@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.studies.reference import Reference
 
 
-def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool) -> Result:
+def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool, evenness: bool = False) -> Result:
     """The scenario under one policy."""
     with user_code(), ProgressLine() as line:
         policy = policies.sharing.find(sharing)
@@ -32,7 +32,7 @@ def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool) -> Re
         def progress(now: float, events: int) -> None:
             line.show(policy.label, _fraction(scenario, now), f"{events:,} events")
 
-        result = studies.share.simulate(scenario, policy, timeline=timeline, progress=progress)
+        result = studies.share.simulate(scenario, policy, timeline=timeline, evenness=evenness, progress=progress)
     _say_idle([result])
     return result
 

@@ -149,6 +149,16 @@ def _yield_line(results: Sequence[Result], some: bool) -> str:
     )
 
 
+def evenness_line(result: Result) -> str:
+    """How even yields were over time, for a run that was asked."""
+    if result.even_yield is None:
+        return "Nobody was there at any time, so there is no yield to be even."
+    mean = f"Over time the lowest yield was {fixed(result.even_yield)} on average"
+    if result.sliding_min is None:
+        return f"{mean}; nobody was there for a quarter of the run."
+    return f"{mean}; in its worst quarter of the run somebody spent {percent(result.sliding_min)} usefully."
+
+
 def node_hours(result: Result) -> str:
     """What a run lost to waiting, and which share of the time there that is."""
     share = "" if result.lost_share is None else f" ({percent(result.lost_share)})"
