@@ -44,3 +44,8 @@ def test_rows_of_table_2(run):
     assert table["periodic-greedy-yield"]["min_yield"]["64"] < 2.0
     assert all(row["efficiency"]["64"] > 16.0 for row in table.values())
     assert all(row["utilization"]["64"] is None or row["utilization"]["64"] > 1000.0 for row in table.values())
+
+
+def test_no_policy_of_ours_starves_the_newcomer(run):
+    for policy, row in run("P1.table2").summary["ours"].items():
+        assert all(ratio == approx(1.0, rel=1e-4) for ratio in row["min_yield"].values()), policy
