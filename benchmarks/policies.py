@@ -24,6 +24,7 @@ PROMISES = {
     "loss-capped-srpt": 3.0,
     "reserve-credit": 3.0,
     "reserve-srpt": 3.0,
+    "steady-reserve": 4.0,
     "list-fifo": 1.5,
     "list-most-remaining": 1.5,
     "list-bandwidth": 1.5,

@@ -175,6 +175,7 @@ DECISIONS = {
     "loss-capped-srpt": ({"a": 0, "b": 1}, 12, 6 / 12),
     "reserve-credit": ({"a": 0, "b": 1}, 12, 6 / 12),
     "reserve-srpt": ({"a": 0, "b": 1}, 12, 6 / 12),
+    "steady-reserve": ({"a": 0, "b": 1}, 12, 6 / 12),
 }
 
 
