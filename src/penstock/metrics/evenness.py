@@ -96,7 +96,8 @@ def _next_crossing(i: int, j: int, after: float, age: Floats, lost: Floats, losi
 def _area(i: int, x: float, until: float, age: Floats, lost: Floats, losing: Floats) -> float:
     """The integral of one application's loss from x to `until` seconds from now."""
     # s + K/age, with K = lost - s·age.
-    apart, area = lost[i] - losing[i] * age[i], losing[i] * (until - x)
+    apart = lost[i] - losing[i] * age[i]
+    area: float = losing[i] * (until - x)
     if apart != 0.0:
         area += apart * np.log((age[i] + until) / (age[i] + x))
     return area
