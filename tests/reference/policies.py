@@ -189,6 +189,8 @@ def by_capped_length(state: State, c: float, left: float) -> Rates:
         if mean < 1e-9:
             return same_difference(length - 1000)
         allowed = c * mean * age + in_advance(mean * left * share[flow["name"]], age)
+        if flow["remaining"] / state["capacity"] * (1 - 1e-9) > age / 4:
+            allowed = min(allowed, age / 2)
         return same_difference(length - (lost / allowed) ** 16)
 
     return fill(sorted(by_posting(state["active"]), key=key), state["capacity"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import Scenario, generate, simulate
+from penstock import Scenario, decide, generate, simulate
 from penstock.policies.sharing.catalogue import NAMES, find
 
 OURS = [name for name in NAMES if find(name).source == "ours"]
@@ -39,3 +39,15 @@ def test_a_newcomer_that_reads_for_long_is_served_among_checkpoints(sharing: str
     newcomer = {name: simulate(scenario, name).applications[-1].yield_ for name in (sharing, "greedy-yield")}
     # greedy-yield has 0.98; without a guard ours had 0.04 to 0.46.
     assert newcomer[sharing] > newcomer["greedy-yield"] - 0.2
+
+
+@pytest.mark.parametrize("sharing", ["loss-capped-srpt", "reserve-srpt"])
+@pytest.mark.parametrize("end", [None, 2_000])
+def test_a_newcomer_goes_before_shorter_ones_where_all_lose_much(sharing: str, end: float | None) -> None:
+    old = {"name": "old", "bandwidth": 1, "remaining": 5, "posted": 990, "release": 0, "progress": 200}
+    new = {"name": "new", "bandwidth": 1, "remaining": 300, "posted": 900, "release": 900, "progress": 0}
+    # The old one has lost 0.8 of its age, as have others that compute. With a quarter of its age counted, the newcomer
+    # has lost 0.75, less than the average.
+    others = [{"release": 0, "progress": 200}] * 5
+    moment = {"capacity": 1, "now": 1_000, "end": end, "active": [old, new], "computing": others}
+    assert decide(moment, sharing).rates == {"old": 0.0, "new": 1.0}

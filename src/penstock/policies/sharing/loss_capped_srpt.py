@@ -2,15 +2,15 @@
 
 The seconds that an application has lost are counted as if its operation were done now: V/B is taken off for what
 remains of it, though never more than a quarter of its age, so that a newcomer is not taken for one that was served. Up
-to c times the mean loss of all, the term (lost/(c·mean·age))^16 is next to nothing and the shortest remaining transfer
-goes first; from there on it outweighs any length.
+to c times the mean loss of all (for such a newcomer up to half of its age at most) the term (lost/(c·mean·age))^16 is
+next to nothing and the shortest remaining transfer goes first; from there on it outweighs any length.
 """
 
 import math
 
 import numpy as np
 
-from penstock.kernels.arrays import Floats
+from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, total
 from penstock.policies.sharing.credited_yield import NO_AGE
 from penstock.policies.sharing.order import fill
@@ -37,10 +37,15 @@ def fill_by_length(view: View, c: float, left: float, rates: Floats) -> None:
     waiting = total(view.remaining, rates.size)
     for row in range(rates.size):
         age = max(view.now - view.release[row], NO_AGE)
-        lost = age - view.progress[row] - in_advance(view.remaining[row] / view.capacity, age)
+        alone = view.remaining[row] / view.capacity
+        counted = in_advance(alone, age)
         reserve = in_advance(view.mean_loss * left * view.remaining[row] / waiting, age)
         key = math.log(view.remaining[row] / view.limit[row])
-        key -= _beyond(lost, c * view.mean_loss * age + reserve, view.mean_loss)
+        allowed = c * view.mean_loss * age + reserve
+        # However much all lose: who is too young to count all of its operation may not lose more than half of its age.
+        if counted < alone * (1.0 - SAME):
+            allowed = min(allowed, 0.5 * age)
+        key -= _beyond(age - view.progress[row] - counted, allowed, view.mean_loss)
         # Of logarithms the difference says what is the same, whatever they are themselves in this unit of time.
         view.key[row] = np.floor(key * _STEPS + 0.5) / _STEPS
     fill(view, rates)
