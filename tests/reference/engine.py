@@ -396,14 +396,16 @@ def disturbed(efficiencies: list[float], state: Document, sharing: str | Policy)
     def left_by(k: int) -> float:
         return float(efficiencies[min(max(k, 1), len(efficiencies)) - 1])
 
+    before = 1.0
     while True:
         share = left_by(number)
         # Orders remember whom they serve: asked again at the same instant they say the same.
         answer = rates_of(state | {"capacity": capacity * share}, sharing)
         moving = max(1, sum(rate > 1e-9 * caps[name] for name, rate in answer.items()))
         if rates is not None and moving > number and left_by(moving) < share:
-            return rates  # k never rises: so many cannot have as much
-        rates = answer
+            # k never rises: so many cannot have as much. Asked once more, it remembers the answer that counts.
+            return rates_of(state | {"capacity": capacity * before}, sharing)
+        rates, before = answer, share
         if moving >= number:
             return rates
         number = moving

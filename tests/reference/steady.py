@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from .policies import Policy, Rates, State, by_posting, fill, in_advance, mean_loss, quantise, shares_of_backlog
@@ -25,10 +26,15 @@ class SteadyReserve:
 
     k: float = 1.0
     known: dict[str, Remembered] = field(default_factory=dict)
+    before: tuple[float, dict[str, Remembered]] = (-math.inf, {})
 
     def __call__(self, state: State) -> Rates:
-        """One decision, remembered."""
+        """One decision, remembered; who is asked again at the same instant forgets what it answered first."""
         now, mean, share = state["now"], mean_loss(state), shares_of_backlog(state)
+        if now == self.before[0]:
+            self.known = deepcopy(self.before[1])
+        else:
+            self.before = (now, deepcopy(self.known))
         for flow in state["active"]:
             self.note(flow)
         horizon, keys = self.horizon(now), {}
