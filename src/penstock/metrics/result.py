@@ -80,7 +80,7 @@ class Result(Losses, Tabular):
         return f"{self.sharing}: min yield {shown(self.min_yield)}, {shown(self.node_hours_lost)} node-hours lost"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form, without the timeline, and without what nobody sought: evenness, ratios to an optimum or reference.
+        """The JSON form, without the timeline, and without what nobody sought: evenness, an optimum, a reference.
 
         What is lost comes after the rest, as it came to it.
         """

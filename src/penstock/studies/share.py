@@ -47,7 +47,9 @@ def simulate(
     >>> [job.completion for job in simulate(two, "fcfs").applications]
     [4.0, 5.0]
     """
-    return run_study(Study(as_scenario(scenario)), find(sharing), timeline=timeline, evenness=evenness, progress=progress)
+    return run_study(
+        Study(as_scenario(scenario)), find(sharing), timeline=timeline, evenness=evenness, progress=progress
+    )
 
 
 @overload

@@ -19,6 +19,7 @@ MEANINGS = {
     "loss-capped-srpt": "shortest transfer first, unless a job loses too much",
     "reserve-credit": "held back most first, while it can be made good",
     "reserve-srpt": "shortest first, unless a loss cannot be made good",
+    "steady-reserve": "held back most first, unless it is an unusual reserve",
     "best-effort": "nobody decides; the same as fair-share",
     "list-fifo": "one at a time: first come",
     "list-johnson": "one at a time: Johnson's order",
