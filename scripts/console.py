@@ -33,6 +33,7 @@ def refreshed(text: str, folder: Path) -> str:
     """The page with what its commands print in that folder."""
     for _, title, code in BLOCK.findall(text):
         if title:
+            (folder / title).parent.mkdir(parents=True, exist_ok=True)
             (folder / title).write_text(code)
     return BLOCK.sub(lambda block: _block(block, folder) if block[1] == "console" else block[0], text)
 

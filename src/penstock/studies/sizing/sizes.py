@@ -43,6 +43,7 @@ def size_buffer(
     free (dynamic), or each is looked at alone (isolated). `lead` says how long before its release the input of an
     application may be fetched; by default, at any time if all are released at 0, else not before.
 
+    >>> from penstock import Scenario
     >>> job = {"name": "a", "bandwidth": 4, "phases": [{"compute": 1}, {"write": 12}]}
     >>> document = {"version": 1, "platform": {"bandwidth": 1}, "applications": [job]}
     >>> size_buffer(Scenario.from_document(document), "dynamic").size
