@@ -25,7 +25,7 @@ def few(monkeypatch):
     monkeypatch.setattr(p1_apex, "WINDOWS", 2)
 
 
-# One of each machine; the others show other metrics of the same runs.
+# Both show both machines; the others show one of them, or other metrics of the same runs.
 @pytest.mark.parametrize(
     "name", sliced([f"P1.fig{figure}" for figure in range(8, 14)], lambda place, _: place in (0, 3))
 )
