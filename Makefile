@@ -115,7 +115,7 @@ tests-of-time: $(TEST_READY)
 # Quick benchmarks only find what breaks, so they need no machine of their own.
 tests-beside-benchmarks: $(TEST_READY)
 	@$(MAKE) --no-print-directory bench-quick >$(MEASURED) 2>&1 & measuring=$$!; \
-	$(MAKE) --no-print-directory tests-at-once || { kill $$measuring; exit 1; }; \
+	$(MAKE) --no-print-directory tests-at-once || { kill $$measuring 2>/dev/null; exit 1; }; \
 	wait $$measuring; status=$$?; cat $(MEASURED); exit $$status
 
 costs:

@@ -67,7 +67,7 @@ def _parts(results: Results, on_targets: Results) -> Iterator[tuple[str, str]]:
     for metric in ("min_yield", "efficiency"):
         yield metric, _by_pressure([each for each in by_pressure if each.metric == metric])
     gains = _entries(results, ["min_yield", "efficiency"], [*RECOMMENDED, FAIR])
-    yield "gains", _gains([each for each in gains if _of(each) == P1 and _is_ours(each.plan)])
+    yield "gains", _gains([each for each in gains if _of(each) == P1 and _is_ours(each.plan) and "(" not in each.plan])
     yield "bound", _bound([each for each in by_pressure if each.metric == "min_yield"], results)
     others = [each for each in gains if _of(each) != P1 and each.reference in RECOMMENDED]
     for metric in ("min_yield", "efficiency"):

@@ -180,11 +180,12 @@ def outcome_on_targets(scenario: Scenario, allocation: str, policy: Sharing) -> 
 
 def outcome(scenario: Scenario, policy: Sharing) -> list[float]:
     """The numbers of a run; of its timeline only what a last bit in a rate cannot change."""
-    result = simulate(scenario, policy, timeline=True)
+    result = simulate(scenario, policy, timeline=True, evenness=True)
     timeline = result.timeline
     assert timeline is not None
     moved: list[float] = np.bincount(timeline.application, timeline.rate * (timeline.stop - timeline.start)).tolist()
     numbers = [result.min_yield, result.efficiency, result.bound_interval, result.bound_min_yield, float(result.events)]
+    numbers += [result.even_yield, result.sliding_min]
     numbers += [job.yield_ for job in result.applications] + [job.completion for job in result.applications]
     return [math.inf if number is None else number for number in numbers] + moved
 
