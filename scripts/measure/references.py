@@ -17,7 +17,7 @@ import numpy as np
 import penstock
 from penstock.campaign.statistics import mean_intervals
 
-POLICIES = ("reserve-credit", "credited-yield", "greedy-yield", "fair-share")
+POLICIES = ("reserve-credit", "steady-reserve", "credited-yield", "greedy-yield", "fair-share")
 PRESSURES = (0.9, 1.0, 1.1)
 
 
