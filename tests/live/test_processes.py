@@ -151,7 +151,7 @@ def test_a_stopped_controller_is_done_without_and_comes_back(tmp_path: Path) -> 
                 first = writers.look()
                 until(lambda: all(each["rate"] == pytest.approx(fallback) for each in writers.look()))
                 assert time.monotonic() - since < 4 * lease  # a little more than one, where nothing else is going on
-                assert {each["state"] for each in writers.look()} == {"open"}
+                until(lambda: {each["state"] for each in writers.look()} == {"open"})  # links notice later
                 time.sleep(2.0)
                 later, seconds = writers.look(), time.monotonic() - since
             finally:
