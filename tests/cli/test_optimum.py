@@ -1,12 +1,12 @@
 """`penstock optimum` and `compare --optimum`, as their users meet them."""
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
 
+from cli.user import parsed, refusal
 from penstock.studies.optimum import solver
 
 # Whoever shares or interrupts finishes these in 15 s; one operation at a time, they take 19 s.
@@ -26,17 +26,6 @@ HARD = ["generate", "chains", "--set", "m=12", "n_min=20", "n_max=60", "load_max
 def mixed(folder):
     (folder / "mixed.yaml").write_text(LONG_AND_SHORT)
     return "mixed.yaml"
-
-
-def parsed(outcome):
-    assert (outcome.code, outcome.err) == (0, "")
-    return json.loads(outcome.out)
-
-
-def refusal(outcome):
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.count("\n") == 1
-    return outcome.err
 
 
 def test_json(penstock, mixed):

@@ -1,8 +1,8 @@
 """`penstock reference`, `compare --reference` and `penstock attack`, as their users meet them."""
 
-import json
-
 import pytest
+
+from cli.user import parsed, refusal
 
 # Both want the storage at 2 s: one waits a second. The interval bound does not see that the other then waits again.
 MEETING = """\
@@ -20,17 +20,6 @@ applications:
 def meeting(folder):
     (folder / "meeting.yaml").write_text(MEETING)
     return "meeting.yaml"
-
-
-def parsed(outcome):
-    assert (outcome.code, outcome.err) == (0, "")
-    return json.loads(outcome.out)
-
-
-def refusal(outcome):
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.count("\n") == 1
-    return outcome.err
 
 
 def test_json_and_words(penstock, meeting):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 SCENARIO = """\
 version: 1
@@ -47,3 +49,16 @@ def environment(**changes: str) -> dict[str, str]:
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "penstock", *arguments]
+
+
+def parsed(outcome: Outcome) -> Any:
+    """The JSON of a command that went well."""
+    assert (outcome.code, outcome.err) == (0, "")
+    return json.loads(outcome.out)
+
+
+def refusal(outcome: Outcome) -> str:
+    """The one sentence of a command that was refused."""
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    return outcome.err

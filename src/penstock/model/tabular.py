@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -16,12 +17,12 @@ MOST_ROWS = 20  # of a notebook's table
 _RIGHT = 'style="text-align: right"'
 
 
-class Tabular:
+class Tabular(ABC):
     """What has rows: `to_pandas()`, `to_polars()`, `to_arrow()`, and a table where a notebook shows it."""
 
+    @abstractmethod
     def rows(self) -> Sequence[Row]:
         """The rows of the table, each with the same keys."""
-        raise NotImplementedError
 
     def headline(self) -> str:
         """What stands above the table in a notebook."""
