@@ -19,9 +19,8 @@ from penstock import Scenario, generate, simulate
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.foresight import Foresight
-from penstock.policies.sharing.order import fill_rows
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.set_10 import _NEWCOMERS, _NONE, _next_set, _water_level, _weight
+from penstock.policies.sharing.set_10 import _NEWCOMERS, fill_sets
 from penstock.policies.sharing.view import View
 
 PRESSURES = (0.5, 0.8, 1.0, 1.1)
@@ -61,17 +60,7 @@ def _name_sets(view: View, merged: float) -> float:
 @sharing("set-10-as-p1", prepare=with_offsets, merged=0.0)
 def as_p1(view: View, rates: Floats) -> None:
     """`set-10` with the two details as settings."""
-    top = _name_sets(view, view.settings[0])
-    level = _water_level(view, top)
-    number = _next_set(view, -_NONE)
-    while number < _NONE:
-        size = 0
-        for row in range(rates.size):
-            if view.key[row] == number:
-                view.rows[size] = row
-                size += 1
-        fill_rows(view, size, _weight(number, top) * level, rates)
-        number = _next_set(view, number)
+    fill_sets(view, _name_sets(view, view.settings[0]), rates)
 
 
 MERGED = dataclasses.replace(as_p1, settings={"merged": 1.0})

@@ -82,10 +82,9 @@ def _water_level(view: View, top: float) -> float:
     return level
 
 
-@sharing("set-10", source="P1 §4.2", memory=2)
-def set_10(view: View, rates: Floats) -> None:
-    """Sets by magnitude of the iteration length share by priority 10^-n; first come, first served inside a set."""
-    top = _name_sets(view)
+@inlined
+def fill_sets(view: View, top: float, rates: Floats) -> None:
+    """Give every set its part, the highest being `top`; first come, first served inside a set."""
     level = _water_level(view, top)
     number = _next_set(view, -_NONE)
     while number < _NONE:
@@ -97,3 +96,9 @@ def set_10(view: View, rates: Floats) -> None:
         # Equal keys: `fill_rows` goes by posting time.
         fill_rows(view, size, _weight(number, top) * level, rates)
         number = _next_set(view, number)
+
+
+@sharing("set-10", source="P1 §4.2", memory=2)
+def set_10(view: View, rates: Floats) -> None:
+    """Sets by magnitude of the iteration length share by priority 10^-n; first come, first served inside a set."""
+    fill_sets(view, _name_sets(view), rates)
