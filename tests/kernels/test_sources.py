@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,16 @@ def test_what_it_does_not_know_makes_no_difference(package: Path) -> None:
     (package / "report" / "new.py").write_text("")
     os.utime(package / "engine" / "loop.py", (1, 1))  # a checkout touches files that stay what they are
     assert state(package) == before
+
+
+def test_where_the_package_lies_makes_no_difference(
+    package: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = state(package)
+    moved = tmp_path_factory.mktemp("elsewhere") / "penstock"
+    shutil.copytree(package, moved)
+    monkeypatch.setattr(sources, "PACKAGE", moved)
+    assert state(moved) == before
 
 
 def test_a_new_module_under_an_imported_name_is_seen(package: Path) -> None:

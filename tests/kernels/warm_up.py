@@ -1,44 +1,41 @@
 """Compile every kernel once, for all processes to come: `python tests/kernels/warm_up.py`.
 
-The loop of the burst buffers takes longer to compile than all others together, so it has a process of its own.
+As many processes as there are processors take the next part whenever they are free, the longest first. What several
+parts need is in one that comes before them: two that compile it at the same time would do so twice.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pkgutil
 from importlib import import_module
 
-LONGEST = "penstock.engine.tier.loop"
-# Parts with kernels, none of which needs the longest.
-OTHERS = ("penstock.metrics", "penstock.policies", "penstock.engine.link", "penstock.engine.targets")
-ALL = (
-    "penstock.kernels",
+PARTS = (
+    "penstock.engine.tier.loop",
+    "penstock.engine.machine.loop",
+    "penstock.engine.targets.loop",
+    "penstock.policies.sharing",
     "penstock.metrics",
     "penstock.policies",
     "penstock.engine",
     "penstock.studies",
     "penstock.traces",
     "penstock.workloads",
+    "penstock.kernels",
 )
 
 
-def load(*packages: str) -> None:
-    """Import all that they contain, and with it compile or load its kernels."""
-    for package in packages:
-        for info in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-            import_module(info.name)
+def load(name: str) -> None:
+    """Import a module, or all that a package contains, and with it compile or load its kernels."""
+    for info in pkgutil.walk_packages(getattr(import_module(name), "__path__", ()), f"{name}."):
+        import_module(info.name)
 
 
 def main() -> None:
-    """The others beside the longest; then whatever is left, in the process that has most of it."""
-    beside = multiprocessing.get_context("spawn").Process(target=load, args=OTHERS)
-    beside.start()
-    import_module(LONGEST)
-    beside.join()
-    load(*ALL)
-    if beside.exitcode:
-        raise SystemExit(f"a kernel did not compile (exit code {beside.exitcode})")
+    """All parts; a kernel that does not compile ends it."""
+    with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as processes:
+        processes.map(load, PARTS, chunksize=1)
 
 
 if __name__ == "__main__":

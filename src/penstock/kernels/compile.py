@@ -2,7 +2,8 @@
 
 Kernels carry explicit signatures, so they are compiled when their module is imported and then loaded from disk by
 every later process. Numba's own cache looks only at a function's own file; a kernel that calls a helper elsewhere
-would keep a stale copy of it. Ours lies in a folder per module, named after the state of all that it is made of.
+would keep a stale copy of it. Ours lies in a folder per module, named after the state of all that it is made of; where
+the package lies makes no difference, so that checkouts and environments of one user compile once.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core import cgutils, event
+from numba.core.caching import UserProvidedCacheLocator
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.fingerprint import recipe
+from penstock.kernels.pieces import piece
 from penstock.kernels.sources import PACKAGE, state_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,8 +65,9 @@ _spare_scipy()
 
 
 def _toolchain() -> str:
-    """Changes whenever Numba or Python does."""
-    return hashlib.sha256(f"{numba.__version__} {sys.version}".encode()).hexdigest()[:16]
+    """Changes whenever Numba, NumPy or Python does."""
+    versions = f"{numba.__version__} {np.__version__} {sys.version}"
+    return hashlib.sha256(versions.encode()).hexdigest()[:16]
 
 
 def _candidates() -> Iterator[Path]:
@@ -126,6 +131,15 @@ def _folder_of(source: str) -> str:
     return str(CACHE / f"{name}-{state_of(path)}")
 
 
+class KernelLocator(UserProvidedCacheLocator):
+    """Puts compiled code straight into `CACHE_DIR`, where Numba would make a folder for each place of the source."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """Nothing below it."""
+        return ""
+
+
 class _Announcer(event.Listener):
     """Says once, on the error stream, why the first run takes its time."""
 
@@ -145,13 +159,14 @@ class _Announcer(event.Listener):
 def _building(function: Callable[..., Any]) -> Iterator[None]:
     """Our cache folder and our announcement, for as long as one of our kernels is built."""
     config: Any = numba.config
-    before = config.CACHE_DIR
+    before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
     config.CACHE_DIR = _folder_of(function.__code__.co_filename) if is_ours(function) else ""
+    config.CACHE_LOCATOR_CLASSES = f"{__name__}.{KernelLocator.__name__}"
     try:
         with event.install_listener("numba:compile", _Announcer()):
             yield
     finally:
-        config.CACHE_DIR = before
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
 
 
 def is_ours(function: Callable[..., Any]) -> bool:
@@ -210,8 +225,13 @@ def plain(compiled: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """A helper that becomes part of every kernel that calls it; by itself it is not compiled unless called."""
-    return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    """A helper that becomes part of every kernel that calls it, in every place where it does."""
+    return piece(function, forceinline=True, **_OPTIONS)
+
+
+def inner(function: F) -> F:
+    """The same for larger helpers: one that is called in several places may stay code of its own."""
+    return piece(function, **_OPTIONS)
 
 
 @kernel(

@@ -45,6 +45,11 @@ def numba_type(record: Any, read_only: Collection[str] = ()) -> types.NamedTuple
     return types.NamedTuple(fields, record)
 
 
+def plain_type(hint: Any) -> types.Type:
+    """The type of a number or an array."""
+    return _PLAIN[hint]
+
+
 def _type_of(hint: Any, read_only: bool) -> types.Type:
     if read_only:
         return _READ_ONLY[hint]

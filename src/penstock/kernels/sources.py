@@ -23,7 +23,7 @@ def state_of(path: Path) -> str:
     """Changes with the text of any file that the module in `path` is made of."""
     digest = hashlib.blake2b(digest_size=8)
     for each in sorted(_closure(path)):
-        digest.update(f"{each} ".encode() + _text(each))
+        digest.update(f"{each.relative_to(PACKAGE)} ".encode() + _text(each))
     return digest.hexdigest()
 
 
