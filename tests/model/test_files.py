@@ -69,9 +69,9 @@ def test_two_gigabytes_of_garbage_are_refused_at_a_glance(tmp_path, start, words
     with path.open("wb") as stream:
         stream.write(start)
         stream.truncate(2_000_000_000)  # sparse: takes no room on the disk
-    started = time.perf_counter()
+    started = time.thread_time()
     assert words in message_of(path)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_a_character_cut_at_the_first_look_is_no_error(tmp_path):

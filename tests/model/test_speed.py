@@ -13,12 +13,12 @@ MEASURE = """
 import json, pathlib, re, sys, time
 started = time.perf_counter()
 from penstock.model import load
-imported = time.perf_counter()
+imported, worked = time.perf_counter(), time.process_time()
 before = {name for name in ("pyarrow", "yaml") if name in sys.modules}
 scenario = load(sys.argv[1])
 print(json.dumps({
     "import": imported - started,
-    "load": time.perf_counter() - imported,
+    "load": time.process_time() - worked,
     # Of this process alone: getrusage begins with what the one that started it had.
     "megabytes": int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1]) / 1000,
     "phases": sum(len(application.phases) for application in scenario.applications),
@@ -43,18 +43,14 @@ def written(path, phases, applications=100):
     return path
 
 
-@pytest.mark.timing
 def test_44_000_phases(tmp_path):
     path = written(tmp_path / "jobs.yaml", 44_000)
     figures = measured(path)
-    if figures["load"] >= 0.5:  # once more: the machine may have been busy
-        figures = measured(path)
     assert figures["phases"] == 44_000
     assert figures["load"] < 0.5
     assert figures["imported_early"] == []
 
 
-@pytest.mark.timing
 @pytest.mark.slow
 def test_5_million_phases(tmp_path):
     figures = measured(written(tmp_path / "jobs.yaml", 5_000_000))

@@ -10,11 +10,12 @@ import pytest
 import penstock
 from penstock.errors import InvalidOption, InvalidScenario, PenstockError
 from penstock.metrics.workloads import Workloads
-from penstock.model.tabular import MOST_ROWS, html_table, shown
+from penstock.model.tabular import MOST_ROWS, html_table, shown, text_table
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOUR = EXAMPLES / "four-jobs.yaml"
 WRONG: Any = 3
+MUCH: Any = "much"
 EMPTY: Any = {}
 SOME = ["fair-share", "fcfs", "greedy-com"]
 
@@ -76,6 +77,7 @@ def test_a_library_that_is_not_there_is_named(comparison, monkeypatch):
         lambda: penstock.allocate(EXAMPLES / "scratch-targets.yaml"),
         lambda: penstock.size_buffer(EXAMPLES / "two-jobs.yaml"),
         lambda: penstock.pack(EXAMPLES / "pack-night.yaml"),
+        lambda: penstock.buffer(EXAMPLES / "two-jobs.yaml", 1e9),
         lambda: penstock.compare([FOUR, EXAMPLES / "two-jobs.yaml"], SOME),
     ],
 )
@@ -100,6 +102,19 @@ def test_values_as_readers_want_them():
     ]
 
 
+def test_columns_of_bytes_and_seconds_have_units():
+    rows = [
+        {"name": "a", "transferred": 2.5e12, "completion": 5400.0, "cut": False, "release": 0.0},
+        {"name": "b", "transferred": 0.0, "completion": None, "cut": False, "release": 60.0},
+    ]
+    table = text_table("two", rows).splitlines()
+    assert [line.split("  ") for line in table[1:2]] == [["name", "transferred", "completion", "release"]]
+    assert table[2].split() == ["a", "2.5", "TB", "90", "min", "0", "s"]
+    assert table[3].split() == ["b", "0", "TB", "–", "60", "s"]
+    pure = text_table("pure", [{"name": "a", "transferred": 2500.0}])
+    assert "2,500" in pure and "B" not in pure
+
+
 def test_several_workloads_are_ranked():
     found = penstock.compare([FOUR, EXAMPLES / "two-jobs.yaml"], SOME)
     assert isinstance(found, Workloads)
@@ -107,7 +122,7 @@ def test_several_workloads_are_ranked():
     ranks = [row["mean_rank"] for row in found.rows()]
     assert ranks == sorted(ranks)
     assert sum(ranks) == pytest.approx(6)
-    assert str(found).startswith(f"{found.metric.replace('_', ' ')} on 2 workloads, best first by mean rank")
+    assert str(found).startswith("node-hours lost on 2 workloads, best first by mean rank")
     named = penstock.compare({"a": FOUR, "b": penstock.load(FOUR)}, SOME)
     assert [row["a"] for row in named.rows()] == [row["b"] for row in named.rows()]
 
@@ -117,6 +132,8 @@ def test_several_workloads_are_ranked():
     [
         (lambda: penstock.simulate(WRONG), "a scenario, or the path of its file, is needed, not a int"),
         (lambda: penstock.simulate(EMPTY), "not a dict; Scenario.from_document makes one of a document"),
+        (lambda: penstock.generate(WRONG), "a workload is given by its name, as in 'synthetic', not by 3"),
+        (lambda: penstock.buffer(FOUR, MUCH), "the capacity is 'much'; accepted is a number of bytes ≥ 0"),
         (lambda: penstock.load(WRONG), "a scenario is read from a path, not from a int"),
         (lambda: penstock.load(""), "the name of the file is empty"),
         (lambda: penstock.compare(FOUR, "fcfs"), "compare takes a list of policies, as in ['fcfs'], not a str"),

@@ -19,8 +19,9 @@ from penstock.advise.buffers import BufferAnswer, buffer_answer
 from penstock.advise.contention import contention, overloaded, pressure_of
 from penstock.advise.estimate import DayBlocks, days_of
 from penstock.advise.limits import flags, next_steps, not_seen, refusal
+from penstock.advise.machine import UNASKED, storage_bandwidth
 from penstock.advise.policies import BETTER, IN_USE, TieGroup, answer, candidates
-from penstock.advise.runs import Fate, RunRequest, fates
+from penstock.advise.runs import AS_PLANNED, Fate, RunRequest, fates
 from penstock.advise.sample import DRAWS, GOALS, Goal, Sample, draws, read_both_ways, sample_days, sample_draws
 from penstock.advise.sensitivity import Sensitivity, SweptCorners, words
 from penstock.advise.site import LoggedSite, site_of_import, site_of_scenario
@@ -42,7 +43,7 @@ def advise(
     source: Scenario | Imported,
     options: Options | None = None,
     *,
-    against: str = IN_USE,
+    against: str | None = None,
     goal: str | None = None,
     sharing: Sequence[str] | None = None,
     buffer: bool = True,
@@ -51,19 +52,29 @@ def advise(
 ) -> Advice:
     """What to do on a machine, from a scenario or from what an import found, with the options of that import.
 
-    `against` is the policy in use, `goal` is node-hours or min-yield (without one: the first of these in which
-    something is better), `sharing` what to choose from. Without `buffer` nothing is said about one, in half the time.
-    `place` is an executor of campaigns.
+    A scenario with a plan, or with resources that need one, is run as a whole machine. `against` is the policy in use
+    (without one: the plan's, else fair-share), `goal` is node-hours or min-yield (without one: the first of these in
+    which something is better), `sharing` what to choose from. Without `buffer` nothing is said about one, in half the
+    time. `place` is an executor of campaigns.
     """
     begun = time.perf_counter()
     if goal is not None and goal not in GOALS:
         raise InvalidOption(f"goal is {goal!r}; accepted: {', '.join(GOALS)}")
-    policies = candidates([find(each).label for each in sharing] if sharing else None, find(against).label)
+    in_use = _in_use(source, against)
+    policies = candidates([find(each).label for each in sharing] if sharing else None, in_use)
     if len(policies) < 2:
         raise InvalidOption(f"there is only {policies[0]} to choose from; give another policy, too")
     site = site_of_import(source, options or Options()) if isinstance(source, Imported) else site_of_scenario(source)
     aim = next((each for each in GOALS if each == goal), None)
     return _Advising(site, policies, aim, place or executor(), progress).advice(begun, buffer)
+
+
+def _in_use(source: Scenario | Imported, against: str | None) -> str:
+    """The name of the policy that others are compared with."""
+    plan = source.plan if isinstance(source, Scenario) else None
+    if against is not None or plan is None or plan.sharing is None:
+        return find(against or IN_USE).label
+    return find(plan.sharing).label if isinstance(plan.sharing, str) else AS_PLANNED
 
 
 class _Advising:
@@ -167,7 +178,7 @@ class _Advising:
         found = self._samples(scenarios, (self.against, tried.of), "sweeping what is unknown", CORNER_DRAWS)
         at = [(corner, sample) for corner, (_, sample) in zip(kept, found, strict=True)]
         spanned = (SLACK,) if len(self.readings) > 1 else ()
-        return SweptCorners(tried, at, self.scenario.platform.bandwidth or 0.0, spanned)
+        return SweptCorners(tried, at, storage_bandwidth(self.scenario) or 0.0, spanned)
 
     def _targets(self, why_not: dict[str, str]) -> TargetsAnswer | None:
         reason = missing(self.site.scenario)
@@ -175,7 +186,9 @@ class _Advising:
             reason = "an interval needs three days"
         if reason is None:
             try:
-                return targets_answer(self.readings, self.days, self.goal, self.site.nodes_known, self.overloaded)
+                return targets_answer(
+                    self.readings, self.days, self.goal, self.site.nodes_known, self.overloaded, self.against
+                )
             except PenstockError as error:
                 reason = str(error)
         why_not["targets"] = reason
@@ -187,7 +200,9 @@ class _Advising:
             reason = "an interval needs three days"
         if reason is None:
             try:
-                return buffer_answer(self.readings, self.days, tried.goal, self.site.nodes_known, self.overloaded)
+                return buffer_answer(
+                    self.readings, self.days, tried.goal, self.site.nodes_known, self.overloaded, self.against
+                )
             except PenstockError as error:
                 reason = str(error)
         why_not["buffer"] = reason
@@ -245,7 +260,7 @@ def _run_time_error(site: LoggedSite, fate: Fate, *, mean: bool = False) -> floa
 def _assumptions(site: LoggedSite, against: str, scenario: Scenario) -> tuple[Assumption, ...]:
     origins = {"": "given", "model": "assumed"}
     found = []
-    bandwidth = scenario.shared_bandwidth
+    bandwidth = storage_bandwidth(scenario)
     if bandwidth is not None:
         origin = site.inspected.bandwidth_origin
         found.append(Assumption(BANDWIDTH, bandwidth, origins.get(origin, origin)))
@@ -259,4 +274,7 @@ def _assumptions(site: LoggedSite, against: str, scenario: Scenario) -> tuple[As
     found += [Assumption(name, value, "measured") for name, value in site.settled.items()]
     found += [Assumption(each.name, each.taken, "assumed") for each in site.unknowns if each.name in (SLACK, BURSTS)]
     found.append(Assumption("policy in use", against, "assumed" if against == IN_USE else "given"))
+    if scenario.plan is not None:
+        plan = (UNASKED, "assumed") if site.unplanned else ("the scenario's", "given")
+        found.append(Assumption("plan", *plan))
     return tuple(found)

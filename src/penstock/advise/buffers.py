@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from penstock.advise.estimate import DayBlocks, Estimate
+from penstock.advise.machine import machine_fate, storage_bandwidth, with_capacity
 from penstock.advise.runs import Fate
 from penstock.advise.sample import Goal, read_both_ways, sample_days
 from penstock.metrics.losses import HOUR
@@ -82,11 +83,14 @@ class BufferAnswer:
 
 
 def buffer_answer(
-    readings: Sequence[Scenario], days: DayBlocks, goal: Goal, nodes_known: bool, overloaded: bool
+    readings: Sequence[Scenario], days: DayBlocks, goal: Goal, nodes_known: bool, overloaded: bool, sharing: str
 ) -> BufferAnswer:
-    """What buffers of the sizes of the ladder give, in all readings of the site."""
-    bandwidth = readings[0].platform.bandwidth or 0.0
-    sample = read_both_ways([sample_days(_fates(each, bandwidth), days) for each in readings], overloaded)
+    """What buffers of the sizes of the ladder give, in all readings of the site.
+
+    A scenario with a plan is run as a whole machine, with `sharing` on every resource.
+    """
+    bandwidth = storage_bandwidth(readings[0]) or 0.0
+    sample = read_both_ways([sample_days(_fates(each, bandwidth, sharing), days) for each in readings], overloaded)
     sizes = tuple(
         BufferSize(
             each * bandwidth,
@@ -99,11 +103,14 @@ def buffer_answer(
     return BufferAnswer(goal, sizes)
 
 
-def _fates(scenario: Scenario, bandwidth: float) -> dict[str, Fate]:
-    return {_NONE: _fate(scenario, 0.0)} | {str(each): _fate(scenario, each * bandwidth) for each in LADDER}
+def _fates(scenario: Scenario, bandwidth: float, sharing: str) -> dict[str, Fate]:
+    sizes = {_NONE: 0.0} | {str(each): each * bandwidth for each in LADDER}
+    return {name: _fate(scenario, capacity, sharing) for name, capacity in sizes.items()}
 
 
-def _fate(scenario: Scenario, capacity: float) -> Fate:
+def _fate(scenario: Scenario, capacity: float, sharing: str) -> Fate:
+    if scenario.plan is not None:
+        return machine_fate(scenario, with_capacity(scenario, capacity), sharing)
     lives = pooled(scenario, capacity, STRATEGY)
     progress = np.where(lives.cut, 0.0, lives.progress)
     return Fate(lives.yields, lives.nodes * (lives.seconds - progress) / HOUR, lives.seconds)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from penstock.advise.estimate import DAY, DayBlocks, Estimate, percentiles, student
+from penstock.advise.machine import storage_bandwidth
 from penstock.advise.runs import Fate
 from penstock.advise.site import LoggedSite
 from penstock.kernels.arrays import Floats
 from penstock.metrics.losses import HOUR
 from penstock.model import Scenario
-from penstock.studies.study import Study
+from penstock.studies.share import study_of
 from penstock.traces.pieces import curve
 
 MOST = 5  # who lose most, and hours that are worst
@@ -90,9 +91,9 @@ def overloaded(pressure: Estimate) -> bool:
 
 def pressure_of(site: LoggedSite, scenario: Scenario, days: DayBlocks) -> Estimate:
     """Bytes asked for over what the file system could move: per day, or of the jobs drawn anew."""
-    bandwidth = scenario.shared_bandwidth or np.inf
+    bandwidth = storage_bandwidth(scenario) or np.inf
     if scenario.window is not None:
-        return Estimate(Study(scenario, bounds=False).pressure or 0.0)
+        return Estimate(study_of(scenario, bounds=False).pressure or 0.0)
     volume = site.volume
     if days.enough:
         return _not_below_zero(student(np.bincount(days.of, volume, days.count) / (bandwidth * days.length * DAY)))
@@ -133,4 +134,4 @@ def _demand(site: LoggedSite, scenario: Scenario) -> HourlyDemand:
     hours = int(np.ceil((float(end.max()) - first) / HOUR)) or 1
     edges: Floats = first + HOUR * np.arange(hours + 1, dtype=np.float64)
     moved = np.diff(curve(start, end, volume).by(edges))
-    return HourlyDemand(edges[:-1] - first, moved / HOUR / (scenario.shared_bandwidth or np.inf))
+    return HourlyDemand(edges[:-1] - first, moved / HOUR / (storage_bandwidth(scenario) or np.inf))

@@ -24,10 +24,10 @@ from penstock.kernels.arrays import Floats
 from penstock.metrics.losses import HOUR
 from penstock.metrics.result import Result
 from penstock.model import Scenario
-from penstock.policies.sharing import find
-from penstock.studies.share import run_study
-from penstock.studies.study import Study
+from penstock.policies.sharing import Sharing, find
+from penstock.studies.share import AnyStudy, run_study, study_of
 
+AS_PLANNED = "as planned"  # the sharing of a plan that has several policies
 Progress = Callable[[int, int], None]
 
 
@@ -74,10 +74,15 @@ def fates(asked: Sequence[RunRequest], place: Executor, progress: Progress | Non
     return found
 
 
+def policy_named(name: str) -> Sharing | None:
+    """A sharing policy; None for what the plan of a scenario says."""
+    return None if name == AS_PLANNED else find(name)
+
+
 def perform(unit: Unit) -> list[RunRow]:
     """What a worker does."""
     with contextlib.redirect_stdout(sys.stderr):
-        study = Study(unit.source.make(unit.seed), bounds=False)
+        study = study_of(unit.source.make(unit.seed), bounds=False)
         return [_row(study, run) for run in unit.runs]
 
 
@@ -105,10 +110,10 @@ def _units(asked: Sequence[RunRequest]) -> Iterator[Unit]:
             yield Unit(source, number, tuple(runs[first : first + MOST_RUNS]), ())
 
 
-def _row(study: Study, run: PlannedRun) -> RunRow:
+def _row(study: AnyStudy, run: PlannedRun) -> RunRow:
     begun = time.perf_counter()
     try:
-        result = run_study(study, find(run.plan.label))
+        result = run_study(study, policy_named(run.plan.label))
         fate = fate_of(study.program, result)
     except Exception as failure:
         return RunRow(run.key, {}, None, time.perf_counter() - begun, error=words(failure))

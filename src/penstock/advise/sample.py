@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from penstock.advise.estimate import DayBlocks, Estimate, percentiles, student
+from penstock.advise.machine import redrawn
 from penstock.advise.runs import Fate
 from penstock.kernels.arrays import SAME, Floats
 from penstock.model import COMPUTE, Application, Scenario, Trace
@@ -108,7 +109,7 @@ def draws(scenario: Scenario, count: int) -> Iterable[Scenario]:
             _shifted(scenario.applications[place], scenario, f"{number}", float(shift))
             for number, (place, shift) in enumerate(zip(chosen.tolist(), moved.tolist(), strict=True))
         )
-        yield scenario.model_copy(update={"applications": jobs})
+        yield redrawn(scenario, jobs, [scenario.applications[place].name for place in chosen.tolist()])
 
 
 def _shifted(job: Application, scenario: Scenario, name: str, shift: float) -> Application:

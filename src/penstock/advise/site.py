@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.advise.machine import faster_storage, needs_plan, on_faster_storage, storage_bandwidth, with_unasked_plan
 from penstock.advise.unknowns import (
     BANDWIDTH,
     BOUND_CAPS,
@@ -48,6 +49,7 @@ class LoggedSite:
     coverage: float | None  # of node-hours, by jobs whose bytes are known; None: nobody knows
     from_logs: bool
     settled: Mapping[str, Value] = field(default_factory=dict)  # unknowns that the data decided
+    unplanned: bool = False  # it needs a plan and has none: what a machine does unasked stands for one
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -122,21 +124,23 @@ def site_of_import(found: Imported, options: Options) -> LoggedSite:
 
 
 def site_of_scenario(scenario: Scenario) -> LoggedSite:
-    """A site that somebody wrote down, or imported some time ago."""
+    """A site that somebody wrote down, or imported some time ago; of a whole machine, under a plan."""
+    unplanned = needs_plan(scenario)
+    scenario = with_unasked_plan(scenario)
 
     def make(corner: Corner) -> Scenario:
         return scaled(columnar(scenario), float(corner.get(BANDWIDTH, 1.0)), float(corner.get(CAPS, 1.0)))
 
-    site = LoggedSite(inspect_scenario(scenario), scenario, make, (), None, False)
+    site = LoggedSite(inspect_scenario(scenario), scenario, make, (), None, False, unplanned=unplanned)
     return replace(site, unknowns=_of_numbers(site))
 
 
 def scaled(scenario: Scenario, bandwidth: float, caps: float) -> Scenario:
     """The scenario on a faster or slower file system, with applications that can move more or less."""
-    platform = scenario.platform
-    if bandwidth != 1.0 and platform.bandwidth is not None:
-        platform = platform.model_copy(update={"bandwidth": bandwidth * platform.bandwidth})
-    applications = scenario.applications
+    platform, applications = scenario.platform, scenario.applications
+    if bandwidth != 1.0:
+        platform = faster_storage(platform, bandwidth)
+        applications = tuple(on_faster_storage(each, bandwidth) for each in applications)
     if caps != 1.0:
         applications = tuple(
             each if each.bandwidth is None else each.model_copy(update={"bandwidth": caps * each.bandwidth})
@@ -167,7 +171,7 @@ def _of_import(site: LoggedSite, options: Options) -> tuple[Unknown, ...]:
 
 def _of_numbers(site: LoggedSite) -> tuple[Unknown, ...]:
     found = []
-    if site.scenario.platform.bandwidth is not None:
+    if storage_bandwidth(site.scenario) is not None:
         ends = GIVEN_BANDWIDTH if site.bandwidth_given else SEEN_BANDWIDTH
         found.append(Unknown(BANDWIDTH, 1.0, *ends))
     bound, model = site.share("bandwidth_origin", "lower_bound"), site.share("bandwidth_origin", "model", "assumed")

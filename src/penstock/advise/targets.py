@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from penstock.advise.estimate import DayBlocks
+from penstock.advise.machine import machine_fate
 from penstock.advise.policies import TieGroup, answer
 from penstock.advise.runs import Fate
 from penstock.advise.sample import Goal, read_both_ways, sample_days
 from penstock.metrics.losses import HOUR
-from penstock.model import Scenario
+from penstock.model import Plan, Scenario
+from penstock.studies.plans import plan_of_allotment
 from penstock.studies.targets import allocate
 from penstock.studies.targets.result import Allotment, Striped
 
@@ -47,17 +49,35 @@ def missing(scenario: Scenario) -> str | None:
 
 
 def targets_answer(
-    readings: Sequence[Scenario], days: DayBlocks, goal: Goal | None, nodes_known: bool, overloaded: bool
+    readings: Sequence[Scenario],
+    days: DayBlocks,
+    goal: Goal | None,
+    nodes_known: bool,
+    overloaded: bool,
+    sharing: str,
 ) -> TargetsAnswer:
-    """Which allocation, against what a site has by default: counts by the nodes of a job."""
-    runs = [{name: allocate(each, name, PLACEMENT, interval="all") for name in ALLOCATIONS} for each in readings]
-    samples = [sample_days({name: _fate(run) for name, run in own.items()}, days) for own in runs]
+    """Which allocation, against what a site has by default: counts by the nodes of a job.
+
+    A scenario with a plan is run as a whole machine, with `sharing` on every resource.
+    """
+    runs = [{name: _allotted(each, name) for name in ALLOCATIONS} for each in readings]
+    samples = [
+        sample_days({name: _fate(run, scenario, sharing) for name, run in own.items()}, days)
+        for scenario, own in zip(readings, runs, strict=True)
+    ]
     found = answer(read_both_ways(samples, overloaded), IN_USE, goal, nodes_known)
     chosen = found.of if found.verdict == "better" else IN_USE
     return TargetsAnswer(found, {each.name: each.count for each in runs[0][chosen].applications})
 
 
-def _fate(run: Allotment) -> Fate:
+def _allotted(scenario: Scenario, name: str) -> Allotment:
+    return allocate(scenario.model_copy(update={"plan": None}), name, PLACEMENT, interval="all")
+
+
+def _fate(run: Allotment, scenario: Scenario, sharing: str) -> Fate:
+    if scenario.plan is not None:
+        placed = Plan(placement=plan_of_allotment(run).placement)
+        return machine_fate(scenario, placed, sharing)
     rows = run.applications
     yields = np.array([1.0 if each.yield_ is None else each.yield_ for each in rows])
     seconds = np.array([_seconds(each, run) for each in rows])

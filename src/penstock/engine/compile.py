@@ -37,7 +37,7 @@ class _Flat(NamedTuple):
 
 def compile_scenario(scenario: Scenario) -> Program:
     """Everything the engine needs, in arrays."""
-    window, capacity = scenario.window, scenario.shared_bandwidth
+    capacity = scenario.shared_bandwidth
     if capacity is None:
         nodes = scenario.platform.io_nodes
         raise InvalidScenario(
@@ -46,15 +46,33 @@ def compile_scenario(scenario: Scenario) -> Program:
             if nodes
             else "platform.bandwidth is missing; sharing divides it, as in bandwidth: 160 GB/s"
         )
+    caps = [limits(application, scenario) for application in scenario.applications]
+    program, _ = compile_with(scenario, caps, capacity)
+    return program._replace(efficiency=np.array(scenario.shared_interference or (), dtype=np.float64))
+
+
+def compile_with(
+    scenario: Scenario, caps: Sequence[tuple[float, float]], capacity: float, ahead: Sequence[bool] | None = None
+) -> tuple[Program, NDArray[np.int8]]:
+    """Everything in arrays, with these caps (read, write) of the applications; and which kind each operation is.
+
+    A window ends the listing of operations; for those that fetch `ahead` there is the next read besides.
+    """
+    window = scenario.window
     begin, end = (window.begin, window.end) if window else (0.0, math.inf)
     release = np.array([application.release for application in scenario.applications], dtype=np.float64)
     start = np.maximum(begin, release)
-    chains = (_chain(each, index, scenario, end - start[index]) for index, each in enumerate(scenario.applications))
-    work, volume, limit, tail, endless = (list(column) for column in zip(*chains, strict=True))
-    return Program(
+    chains = (
+        _chain(
+            each, index, scenario, end - start[index], np.array([1.0, *caps[index]]), ahead is not None and ahead[index]
+        )
+        for index, each in enumerate(scenario.applications)
+    )
+    work, volume, limit, tail, endless, kind = (list(column) for column in zip(*chains, strict=True))
+    program = Program(
         names=tuple(application.name for application in scenario.applications),
         capacity=float(capacity),
-        efficiency=np.array(scenario.shared_interference or (), dtype=np.float64),
+        efficiency=np.empty(0),
         begin=begin,
         end=end,
         nodes=np.array([application.nodes for application in scenario.applications], dtype=np.float64),
@@ -69,6 +87,7 @@ def compile_scenario(scenario: Scenario) -> Program:
         tail=np.array(tail),
         endless=np.array(endless),
     )
+    return program, np.concatenate(kind)
 
 
 def limits(application: Application, scenario: Scenario) -> tuple[float, float]:
@@ -100,6 +119,7 @@ class CompiledApplication(NamedTuple):
     limit: Floats
     tail: float
     endless: bool
+    kind: NDArray[np.int8]  # of the operations: READ or WRITE
 
 
 def _walltime(application: Application) -> float:
@@ -112,10 +132,10 @@ def _progress(application: Application, begin: float) -> float:
     return max(0.0, begin - application.release)
 
 
-def _chain(application: Application, index: int, scenario: Scenario, horizon: float) -> CompiledApplication:
-    """One application's operations, as far as it could get in `horizon` seconds alone."""
-    read, write = limits(application, scenario)
-    rate = np.array([1.0, read, write])
+def _chain(
+    application: Application, index: int, scenario: Scenario, horizon: float, rate: Floats, ahead: bool
+) -> CompiledApplication:
+    """One application's operations, as far as it could get in `horizon` seconds alone; `ahead`: and the next read."""
     reach = horizon
     # Noise may shorten what was unrolled to less than the horizon: then unroll twice as much.
     while True:
@@ -127,9 +147,29 @@ def _chain(application: Application, index: int, scenario: Scenario, horizon: fl
                 f"application {application.name!r} takes longer than numbers reach; mind its volumes and bandwidths"
             )
         needed = int(np.searchsorted(elapsed, horizon * (1.0 + 1e-6), side="right")) + 1
+        if ahead:
+            needed = _with_next_read(application, flat, needed)
         if flat.whole or needed <= flat.amount.size:
             return _operations(flat.cut(needed), rate)
         reach = 2.0 * reach
+
+
+def _with_next_read(application: Application, flat: _Flat, needed: int) -> int:
+    """How many phases there are up to the next read after so many, beyond what is unrolled if it may come there."""
+    reads = np.flatnonzero((flat.kind[needed:] == READ) & (flat.amount[needed:] > 0.0))
+    if reads.size:
+        return needed + int(reads[0]) + 1
+    if isinstance(application.phases, Trace) or flat.amount.size >= needed + _once(application.phases):
+        return needed
+    return flat.amount.size + 1
+
+
+def _once(phases: Sequence[Phase]) -> int:
+    """How many phases a listing has if each endless loop runs once."""
+    return sum(
+        (1 if each.repeat == FOREVER else each.repeat) * _once(each.phases) if isinstance(each, Repeat) else 1
+        for each in phases
+    )
 
 
 def nominal_chain(application: Application, scenario: Scenario, reach: float, operations: int) -> CompiledApplication:
@@ -223,4 +263,6 @@ def _operations(flat: _Flat, rate: Floats) -> CompiledApplication:
     # Sum the computes between two operations; a cumulated sum would lose digits over a long trace.
     edges = np.concatenate([[0], places + 1])
     sums = np.add.reduceat(np.concatenate([compute, [0.0]]), edges)
-    return CompiledApplication(sums[:-1], amount[places], rate[kind[places]], float(sums[-1]), not flat.whole)
+    return CompiledApplication(
+        sums[:-1], amount[places], rate[kind[places]], float(sums[-1]), not flat.whole, kind[places]
+    )

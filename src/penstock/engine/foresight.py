@@ -50,7 +50,7 @@ def _nominal(scenario: Scenario, program: Program, operations: Floats) -> list[C
 def _chain_of(program: Program, i: int) -> CompiledApplication:
     own = slice(program.first[i], program.first[i + 1])
     parts = (program.work[own], program.volume[own], program.limit[own])
-    return CompiledApplication(*parts, float(program.tail[i]), bool(program.endless[i]))
+    return CompiledApplication(*parts, float(program.tail[i]), bool(program.endless[i]), np.empty(0, np.int8))
 
 
 def _operations(application: Application, total: Tally, scenario: Scenario) -> float:

@@ -17,6 +17,7 @@ def rows_shown(
     view: View, now: float, capacity: float, start: int, active: int, memory: Floats, mean_loss: float
 ) -> View:
     """What the policy sees: `active` rows of every column, from `start` on, its memory, and what all have lost."""
+    limit = glance(view.limit, start, active)
     return View(
         now,
         view.begin,
@@ -24,13 +25,15 @@ def rows_shown(
         capacity,
         glance(view.application, start, active),
         glance(view.nodes, start, active),
-        glance(view.limit, start, active),
+        limit,
         glance(view.remaining, start, active),
         glance(view.posted, start, active),
         glance(view.release, start, active),
         glance(view.progress, start, active),
         glance(view.omega, start, active),
         glance(view.rate, start, active),
+        glance(view.confidence, start, active),  # a scenario's volumes are what it says: all are 1
+        limit,
         glance(view.settings, 0, view.settings.size),
         memory,
         part(view.key, 0, active),

@@ -4,6 +4,8 @@ from penstock.model.application import Application
 from penstock.model.load import load, load_moment
 from penstock.model.moment import Busy, Moment, Pending
 from penstock.model.phases import FOREVER, Compute, Phase, Read, Repeat, Write
+from penstock.model.plan import Buffering, Plan
+from penstock.model.plan_file import load_plan, save_plan, with_plan
 from penstock.model.platform import BurstBuffer, IoNodes, Platform, Target
 from penstock.model.save import save
 from penstock.model.scenario import Scenario, Window
@@ -16,6 +18,7 @@ __all__ = [
     "READ",
     "WRITE",
     "Application",
+    "Buffering",
     "BurstBuffer",
     "Busy",
     "Compute",
@@ -23,6 +26,7 @@ __all__ = [
     "Moment",
     "Pending",
     "Phase",
+    "Plan",
     "Platform",
     "Read",
     "Repeat",
@@ -33,6 +37,9 @@ __all__ = [
     "Write",
     "load",
     "load_moment",
+    "load_plan",
     "parse_quantity",
     "save",
+    "save_plan",
+    "with_plan",
 ]

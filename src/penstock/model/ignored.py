@@ -8,7 +8,10 @@ from penstock.model.scenario import Scenario
 
 # What commands differ in; all the rest of a scenario is used by every one of them.
 PARTS = {"burst_buffer": ("capacity", "bandwidth", "shares")}  # of which a command may use some
-PLATFORM = ("io_nodes", "targets", "burst_buffer", "read_bandwidth", "write_bandwidth", "interference", "nodes")
+PLATFORM = (
+    *("bandwidth", "read_bandwidth", "write_bandwidth", "io_nodes", "targets", "burst_buffer"),
+    *("interference", "nodes"),
+)
 APPLICATION = ("walltime", "node_skew", "profile", "io_node", "release", "progress")
 
 
@@ -16,7 +19,8 @@ def stated(scenario: Scenario) -> list[str]:
     """Those keys that the scenario has, platform first."""
     found = [key for key in PLATFORM if not scenario.platform.is_default(key)]
     found += [key for key in APPLICATION if any(not each.is_default(key) for each in scenario.applications)]
-    return [*found, *(["window"] if scenario.window else [])]
+    found += ["window"] if scenario.window else []
+    return [*found, "plan"] if scenario.plan else found
 
 
 def ignored(scenario: Scenario, used: Set[str]) -> list[str]:
@@ -25,7 +29,7 @@ def ignored(scenario: Scenario, used: Set[str]) -> list[str]:
     >>> platform = {"bandwidth": 1, "targets": 4}
     >>> job = {"name": "a", "walltime": 9, "phases": [{"write": 1}]}
     >>> given = Scenario.from_document({"version": 1, "platform": platform, "applications": [job]})
-    >>> ignored(given, used={"walltime"})
+    >>> ignored(given, used={"bandwidth", "walltime"})
     ['targets']
     """
     found = []

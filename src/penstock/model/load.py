@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str]) -> Scenario:
 
     `-` is standard input, in YAML or JSON; files that it names are looked for in the current folder.
     """
-    file, (document, locate) = _place(path), _read(path)
+    file, (document, locate) = _place(path), read_document(path)
     return validated(_with_measurements(_with_traces(document, file, locate), file, locate), locate)
 
 
@@ -55,7 +55,7 @@ def as_scenario(given: ScenarioLike | Any) -> Scenario:
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:
     """The state that a decision is asked for, from a file in the same formats; `-` is standard input, in any."""
-    document, locate = _read(path)
+    document, locate = read_document(path)
     return Moment.checked(document, locate)
 
 
@@ -78,7 +78,8 @@ def _place(path: str | os.PathLike[str]) -> Path:
     return _STDIN if os.fspath(path) == "-" else Path(path)
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[Any, Locate]:
+def read_document(path: str | os.PathLike[str]) -> tuple[Any, Locate]:
+    """A document and what says file and line of a place in it; `-` is standard input."""
     file = _place(path)
     if file is _STDIN:
         text, form = _read_stdin(), import_module("penstock.model.yaml_text")

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from penstock.errors import InvalidOption, InvalidScenario
+from penstock.model.plan import Plan
 from penstock.model.scenario import Scenario
+
+MAPPING, ALLOCATION, PLACEMENT, BUFFERING, SHARING = DECISIONS = (
+    "mapping",
+    "allocation",
+    "placement",
+    "buffering",
+    "sharing",
+)
 
 
 def need_targets(scenario: Scenario) -> None:
@@ -33,3 +42,38 @@ def need_completion(scenario: Scenario) -> None:
             f"the optimum is that of a run to completion, but the scenario has a window that ends at "
             f"{scenario.window.end:g} s; leave out the window, and give a number of repeats in place of forever"
         )
+
+
+def need_end(scenario: Scenario) -> None:
+    """Refuse to size a buffer for jobs that are cut off."""
+    if scenario.window is not None:
+        raise InvalidScenario(
+            "the scenario has a window; a buffer is sized for applications that run to their end, so leave it out"
+        )
+
+
+def need_open_decision(scenario: Scenario) -> None:
+    """Refuse to plan what is planned already."""
+    if not open_decisions(scenario):
+        raise InvalidOption(
+            "nothing is left to decide: the plan of the scenario says it all; take out of it what is to be decided "
+            f"({', '.join(DECISIONS)})"
+        )
+
+
+def open_decisions(scenario: Scenario) -> tuple[str, ...]:
+    """What neither the scenario's own plan nor its applications nor its platform have decided."""
+    return tuple(name for name in DECISIONS if _is_open(scenario, name))
+
+
+def _is_open(scenario: Scenario, decision: str) -> bool:
+    platform, given = scenario.platform, scenario.plan or Plan()
+    if decision == MAPPING:
+        return platform.io_nodes is not None and not scenario.by_io_node and given.mapping is None
+    if decision in (ALLOCATION, PLACEMENT):
+        fixed = given.placement is not None or (decision == ALLOCATION and given.allocation is not None)
+        return platform.targets is not None and not fixed
+    if decision == BUFFERING:
+        buffer = platform.burst_buffer
+        return buffer is not None and buffer.shares is None and given.buffering is None
+    return given.sharing is None

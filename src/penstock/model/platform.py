@@ -35,10 +35,11 @@ class IoNodes(Record):
 
 
 class Target(Record):
-    """A storage target by name (P4)."""
+    """A storage target by name (P4). Without `capacity` it divides its time; with one, so many bytes/s."""
 
     name: Name
-    bandwidth: BytesPerSecond | None = None
+    bandwidth: BytesPerSecond | None = None  # the most that one transfer there can have
+    capacity: BytesPerSecond | None = None  # what all transfers there have together
     interference: Interference | None = None
 
 

@@ -11,11 +11,13 @@ from pydantic import JsonValue, model_validator
 from penstock.kernels.arrays import SAME
 from penstock.model.application import Application
 from penstock.model.plain import plain
+from penstock.model.plan import Plan, problems_with
 from penstock.model.platform import Interference, Platform
 from penstock.model.problems import Locate, Path, reject
 from penstock.model.record import Noise, NotEmpty, Record, Seconds, Seed, Version
 from penstock.model.size import check_size
-from penstock.model.tabular import Tabular, shown
+from penstock.model.tabular import Tabular
+from penstock.model.units import in_words
 
 MOST_PHASES = 50_000_000
 
@@ -43,6 +45,7 @@ class Scenario(Record, Tabular):
     seed: Seed = 0
     noise: Noise = 0.0
     applications: Annotated[tuple[Application, ...], NotEmpty]
+    plan: Plan | None = None  # what is decided already of the whole machine
     provenance: dict[str, JsonValue] | None = None  # where the numbers come from; no run looks at it
 
     @classmethod
@@ -72,8 +75,10 @@ class Scenario(Record, Tabular):
 
     def headline(self) -> str:
         """The machine, the window and how many applications."""
-        until = f", {shown(self.window.begin)} to {shown(self.window.end)} s" if self.window else ""
-        return f"{len(self.applications):,} applications on {shown(self.platform.bandwidth)} bytes/s{until}"
+        until = f", {in_words(self.window.begin, 's')} to {in_words(self.window.end, 's')}" if self.window else ""
+        bandwidth = self.platform.bandwidth
+        machine = "resources with bandwidths of their own" if bandwidth is None else in_words(bandwidth, "B/s")
+        return f"{len(self.applications):,} applications on {machine}{until}"
 
     def to_document(self) -> dict[str, Any]:
         """The plain document: bare numbers in base units, defaults left out, nothing shared."""
@@ -110,6 +115,9 @@ class Scenario(Record, Tabular):
         for index, application in enumerate(self.applications):
             for key, value, text in self._time_problems(application):
                 yield ("applications", index, *key), value, text
+        if self.plan is not None:
+            for key, value, text in problems_with(self.plan, self):
+                yield ("plan", *key), value, text
         count = sum(application.unrolled for application in self.applications)
         if self.window is None and count > MOST_PHASES:
             many = f"{count:,}" if count < 10**15 else f"10^{math.floor(math.log10(count))}"

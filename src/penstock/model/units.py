@@ -153,6 +153,24 @@ def _about(unit: str, found: str | None) -> str:
     return f" ({unit} is {name}bits; penstock takes bytes: {byte}{'/s' if per_second else ''})"
 
 
+def in_words(value: float, base: str) -> str:
+    """Bytes (`B`, `B/s`) or seconds (`s`) in the largest unit of which there is at least one.
+
+    >>> in_words(2.4e10, "B/s"), in_words(21600.0, "s"), in_words(1.0, "B/s"), in_words(0.0, "s")
+    ('24 GB/s', '6 h', '1 B/s', '0 s')
+    """
+    rest = base.removeprefix("B")
+    steps = (
+        [("d", 86400.0), ("h", 3600.0), ("min", 60.0)]
+        if base == "s"
+        else [
+            (f"{letter}B{rest}", float(1000**power)) for power, letter in reversed(list(enumerate("kMGTPE", start=1)))
+        ]
+    )
+    unit, size = next(((unit, size) for unit, size in steps if abs(value) >= size), (base, 1.0))
+    return f"{value / size:.4g} {unit}"
+
+
 def shown(value: object) -> str:
     """A value as the user wrote it, kept short."""
     if value is None:

@@ -15,7 +15,7 @@ from penstock.policies.sharing import find
 from penstock.policies.sharing.asking import ask, improper
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.view import View, shut
-from penstock.studies.share import Policy
+from penstock.studies.study import Policy
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ def view_of(moment: Moment, settings: Floats) -> View:
     def column(name: str) -> Floats:
         return np.array([getattr(pending, name) for pending in active], dtype=np.float64)
 
+    limit = np.minimum(column("bandwidth"), moment.capacity)
     view = View(
         now=moment.now,
         begin=moment.begin,
@@ -83,13 +84,15 @@ def view_of(moment: Moment, settings: Floats) -> View:
         capacity=moment.capacity,
         application=np.arange(len(active)),
         nodes=column("nodes"),
-        limit=np.minimum(column("bandwidth"), moment.capacity),
+        limit=limit,
         remaining=column("remaining"),
         posted=column("posted"),
         release=column("release"),
         progress=column("progress"),
         omega=column("omega"),
         rate=np.array([pending.rate or 0.0 for pending in active]),
+        confidence=np.ones(len(active)),
+        bandwidth=limit,
         settings=settings,
         memory=np.zeros(0),
         key=np.zeros(len(active)),

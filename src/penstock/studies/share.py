@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from penstock.engine.link.execution import Run, execute
 from penstock.engine.link.merge import merged
@@ -17,27 +17,34 @@ from penstock.metrics.result import Result
 from penstock.metrics.workloads import Workloads
 from penstock.model import Scenario
 from penstock.model.load import ScenarioLike, as_scenario
+from penstock.model.plan_file import PlanLike, with_plan
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing
-from penstock.studies.study import Part, Study
+from penstock.studies.study import Part, Policy, Study
 
-Policy = str | Sharing | Callable[..., None]
+if TYPE_CHECKING:
+    from penstock.studies.machine import MachineStudy
+
+AnyStudy: TypeAlias = "Study | MachineStudy"
 Watch = Callable[[str, float, int], None]  # the policy, the time and the events so far
 
 
 def simulate(
     scenario: ScenarioLike,
-    sharing: Policy = "fair-share",
+    sharing: Policy | None = None,
     *,
+    plan: PlanLike | None = None,
     timeline: bool = False,
     evenness: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Run `scenario`, or the one in a file of that name, under one sharing policy.
+    """Run `scenario`, or the one in a file of that name, under one sharing policy; with a plan, the whole machine.
 
     `sharing` is a name (`penstock.policies.sharing.NAMES`, or what is installed), `name(parameter=value)`, a Python
-    file, or a function `(view, rates)`. With `timeline` the result carries who did what when, with `evenness` how even
-    it was over time (`even_yield`, `sliding_min`). `progress(time, events)` is called now and then in long runs.
+    file, or a function `(view, rates)`; by default what the plan says, else fair-share. `plan`, or a file that has one,
+    stands for the scenario's own; with one, the result carries what each resource did (`resources`). With `timeline`
+    the result carries who did what when, with `evenness` how even it was over time (`even_yield`, `sliding_min`).
+    `progress(time, events)` is called now and then in long runs.
 
     >>> from penstock import Scenario, simulate
     >>> jobs = [{"name": name, "phases": [{"write": 1}, {"compute": 3}]} for name in ("a", "b")]
@@ -47,9 +54,10 @@ def simulate(
     >>> [job.completion for job in simulate(two, "fcfs").applications]
     [4.0, 5.0]
     """
-    return run_study(
-        Study(as_scenario(scenario)), find(sharing), timeline=timeline, evenness=evenness, progress=progress
-    )
+    given = with_plan(as_scenario(scenario), plan)
+    recorded = {"timeline": timeline, "evenness": evenness}
+    policy = None if sharing is None and given.plan is not None else find("fair-share" if sharing is None else sharing)
+    return run_study(study_of(given), policy, **recorded, progress=progress)
 
 
 @overload
@@ -107,7 +115,7 @@ def _named(scenarios: Sequence[ScenarioLike] | Mapping[str, ScenarioLike]) -> li
 def _compared(
     scenario: ScenarioLike, policies: Sequence[Sharing], timeline: bool, progress: Watch | None
 ) -> Comparison:
-    study = Study(as_scenario(scenario))
+    study = study_of(as_scenario(scenario))
     results = []
     for policy in policies:
 
@@ -120,16 +128,41 @@ def _compared(
     return Comparison(results)
 
 
+def study_of(scenario: Scenario, bounds: bool = True) -> AnyStudy:
+    """What serves every run of a scenario: of a whole machine if it has a plan, else of one shared bandwidth."""
+    if scenario.plan is None:
+        return Study(scenario, bounds)
+    from penstock.studies.machine import MachineStudy  # noqa: PLC0415 - loads the loop of whole machines
+
+    return MachineStudy(scenario)
+
+
 def run_study(
-    study: Study,
-    policy: Sharing,
+    study: AnyStudy,
+    policy: Sharing | None,
     *,
     timeline: bool = False,
     evenness: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Run a scenario whose study may serve other policies, too."""
+    """Run a scenario whose study may serve other policies, too; without a policy, under those of its plan."""
+    recorded = {"timeline": timeline, "evenness": evenness}
+    if not isinstance(study, Study):
+        return _run_plan(study, policy, **recorded, progress=progress)
+    if policy is None:
+        policy = find("fair-share")
+    return _run_link(study, policy, **recorded, progress=progress)
 
+
+def _run_plan(study: MachineStudy, sharing: Sharing | None, **options: Any) -> Result:
+    """A plan that needs one bandwidth, or I/O nodes alone, runs on the loop made for these."""
+    from penstock.studies.machine import as_link, run_plan  # noqa: PLC0415 - as above
+
+    plain = as_link(study, sharing)
+    return _run_link(Study(plain[0]), plain[1], **options) if plain else run_plan(study, sharing, **options)
+
+
+def _run_link(study: Study, policy: Sharing, *, timeline: bool, evenness: bool, progress: Progress | None) -> Result:
     def run(part: Part) -> Run:
         foresight = study.foresight_of(part) if policy.prepare else None
         recorded = timeline or evenness

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +19,9 @@ from penstock.metrics.measure import Yardsticks
 from penstock.metrics.weight import io_weight
 from penstock.model import Scenario
 from penstock.policies.sharing.foresight import Foresight
-from penstock.policies.sharing.policy import Outlook
+from penstock.policies.sharing.policy import Outlook, Sharing
+
+Policy = str | Sharing | Callable[..., None]
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def assert_same_run(fast: Buffered, slow: Document) -> None:
     assert fast.through_buffer == pytest.approx(slow["through"], abs=1e-7)
 
 
-@settings(max_examples=100)
+@settings(max_examples=7 * settings().max_examples)
 @given(
     document=buffer_documents(most=4) | buffer_documents(most=4, exact=False),
     partition=st.sampled_from(PARTITIONS),
@@ -104,7 +104,7 @@ def test_strategy_g_matches_the_reference(document: Document, partition: str, co
     assert_same_run(fast, simulate_greedy(document, capacity, parts_of(scenario, partition), common))
 
 
-@settings(max_examples=200)
+@settings(max_examples=14 * settings().max_examples)
 @given(
     document=arrivals(),
     common=COMMON,
@@ -122,7 +122,7 @@ def test_parts_that_come_and_go_match_the_reference(
     assert_same_run(fast, simulate_greedy(document, capacity, shares, common, lead, admit))
 
 
-@settings(max_examples=100)
+@settings(max_examples=7 * settings().max_examples)
 @given(
     document=arrivals(walltime=True),
     capacity=amounts(0, 6, True),
@@ -162,7 +162,7 @@ STRAIGHT_AGAIN: Document = {
 }
 
 
-@settings(max_examples=150)
+@settings(max_examples=10 * settings().max_examples)
 @example(document=STRAIGHT_AGAIN, common=0.3, capacity=3.7492, lead=math.inf)
 @given(document=arrivals(port=True), common=COMMON, capacity=amounts(0, 6, True), lead=st.sampled_from([0.0, math.inf]))
 def test_the_port_matches_the_reference(document: Document, common: float, capacity: float, lead: float) -> None:

@@ -116,7 +116,7 @@ def test_no_name_leads_out_of_its_directory(kind, name, directory, place):
         export(made, kind, directory)
     sentence = f"--export: {name!r} would have the directory {place!r}, which is not its own; a name there is neither"
     assert str(refused.value).startswith(sentence)
-    assert name in json.loads(export(made, "json"))["targets"]
+    assert name in json.loads(export(made, "json"))["placement"]
 
 
 def test_dots_in_a_name_do_no_harm():
@@ -168,11 +168,8 @@ def test_a_plan_names_targets_and_comes_back(tmp_path):
     text = export(made, "json")
     (tmp_path / "plan.json").write_text(text)
     plan = json.loads(text)
-    assert {key: plan[key] for key in ("version", "allocation", "placement")} == {
-        "version": 1,
-        "allocation": "tcpu",
-        "placement": "greedy-clairvoyant",
-    }
+    assert (plan["version"], plan["sharing"]) == (1, {"target": "fair-share"})
+    assert plan["allocation"] == {each.name: each.count for each in made.applications}
     names = [target.name for target in made.targets]
     expected = {each.name: tuple(names[i] for i in each.targets) for each in made.applications}
     assert read_plan(tmp_path / "plan.json") == expected

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from penstock.engine.link import loop
+from penstock.engine.link.recording import Recording
 from penstock.engine.link.state import (
     ACTIVE,
     CAPACITY,
@@ -24,8 +25,6 @@ from penstock.engine.link.state import (
     chains_of,
     initial_state,
     initial_view,
-    no_segments,
-    segments_room,
 )
 from penstock.engine.program import Program
 from penstock.engine.stepping import Progress, Stepping
@@ -109,8 +108,7 @@ class Execution(Stepping):
         self.view = initial_view(program, self.origin, policy, foresight)
         if program.efficiency.size:
             self.state = self.state._replace(remembered=np.zeros(self.view.memory.size))
-        self.room = segments_room(max(4096, 8 * self.rates.size)) if timeline else no_segments()
-        self.recorded: list[Segments] = []
+        self.recording = Recording(self.rates.size, timeline)
 
     def finish(self, progress: Progress | None = None) -> Run:
         """Go on to the end of it all."""
@@ -122,7 +120,7 @@ class Execution(Stepping):
     def admit(self, applications: Iterable[int], now: float) -> None:
         """Start applications that were held back; `now` is where the run stands, or later, up to its last stop."""
         if now > self.state.clock[NOW]:
-            loop.advance(self.chains, self.state, self.view, self.room, self.tick, now)
+            loop.advance(self.chains, self.state, self.view, self.recording.room, self.tick, now)
         # What was decided before they came does not count any more.
         self.rates[:] = 0.0
         self.decided = False
@@ -194,7 +192,7 @@ class Execution(Stepping):
             self.state,
             self.view,
             self.decide,
-            self.room,
+            self.recording.room,
             self.rates,
             self.tick,
             budget,
@@ -241,9 +239,7 @@ class Execution(Stepping):
         return improper(self.policy, [self.program.names[row] for row in view.application], view, view.rate)
 
     def _keep_segments(self) -> None:
-        used = int(self.state.counts[SEGMENTS])
-        kept: Any = [column[:used].copy() for column in self.room]
-        self.recorded.append(Segments(*kept))
+        self.recording.keep(int(self.state.counts[SEGMENTS]))
         self.state.counts[SEGMENTS] = 0
 
     def _result(self) -> Run:
@@ -270,7 +266,7 @@ class Execution(Stepping):
             np.maximum(0.0, io_seconds),
             state.completion,
             state.cut,
-            self._timeline(end, rows) if self.room.start.size else None,
+            self._timeline(end, rows) if self.recording.wanted else None,
         )
 
     def _timeline(self, end: float, rows: slice) -> Timeline:
@@ -281,35 +277,9 @@ class Execution(Stepping):
         starts = state.segment_start[rows]
         open_rows = np.flatnonzero(starts < end)
         owner = view.application[rows][open_rows]
-        self.recorded.append(
-            Segments(
-                owner,
-                state.operation[owner],
-                starts[open_rows],
-                np.full(open_rows.size, end),
-                view.rate[rows][open_rows],
-            )
-        )
-        columns = [np.concatenate(column) for column in zip(*self.recorded, strict=True)]
-        # Operations that a walltime cut off go to those that the end of the run did.
-        whole = columns[1] != (-2 - state.operation)[columns[0]]
-        whole[whole.size - open_rows.size :] = False
-        application, operation, start, stop, rate = (column[np.argsort(~whole, kind="stable")] for column in columns)
-        program = self.program
-        return Timeline(
-            names=program.names,
-            capacity=program.capacity,
-            begin=program.begin,
-            end=self.origin + end,
-            started=program.start,
-            stopped=self.origin + np.where(np.isnan(ended), end, ended),
-            application=application,
-            operation=operation - program.first[application],
-            start=self.origin + start,
-            stop=self.origin + stop,
-            rate=rate,
-            cut=int(np.count_nonzero(whole)),
-        )
+        until, rate = np.full(open_rows.size, end), view.rate[rows][open_rows]
+        still = Segments(owner, state.operation[owner], starts[open_rows], until, rate)
+        return self.recording.timeline(self.program, self.origin, end, ended, still, -2 - state.operation)
 
 
 def tick_of(policy: Sharing, outlook: Outlook, program: Program) -> float:

@@ -45,6 +45,7 @@ class TargetRun:
     moved: Floats  # bytes
     io_seconds: Floats  # with an operation under way
     busy: Floats  # per target: seconds with a transfer
+    carried: Floats  # per target: bytes
     until: Floats  # when it completed, was cut off, or the run ended
     completed: Bools
     cut: Bools  # at its deadline, before it had completed
@@ -156,6 +157,7 @@ class _TargetExecution(Stepping):
         since = np.maximum(0.0, until - state.since)
         compute_done[computing] += since[computing]
         io_seconds[transferring] += since[transferring]
+        finished = moved - np.bincount(self.stripes.owner, weights=state.broken, minlength=moved.size)
         moved += self._moved_so_far()
         nearly = end * (1.0 + SAME)
         completed = (state.cut == 0) & (state.until <= nearly) | self._completing_now()
@@ -170,6 +172,7 @@ class _TargetExecution(Stepping):
             moved,
             io_seconds,
             state.busy,
+            self._carried(finished),
             until,
             completed,
             cut,
@@ -197,12 +200,30 @@ class _TargetExecution(Stepping):
         state, stripes = self.state, self.stripes
         count = np.diff(stripes.first)
         transferring = state.under_way > 0
-        volume = np.zeros(count.size)
-        volume[transferring] = self.program.volume[state.operation[transferring]]
         over = np.where(transferring, count - state.under_way, 0).astype(np.float64)
+        stripe, share = self._shares_over()
+        over += np.bincount(stripes.owner[stripe], weights=share, minlength=over.size)
+        return self._under_way() * over / count
+
+    def _under_way(self) -> Floats:
+        """The bytes of each operation that is under way."""
+        transferring = self.state.under_way > 0
+        volume = np.zeros(transferring.size)
+        volume[transferring] = self.program.volume[self.state.operation[transferring]]
+        return volume
+
+    def _shares_over(self) -> tuple[Ints, Floats]:
+        """Stripes with a transfer that is not over, and how much of it is."""
         rows = self._rows()
-        stripe = state.stripe[rows]
-        owner = stripes.owner[stripe]
-        left = self.view.remaining[rows] / (volume[owner] * stripes.seconds[stripe])
-        over += np.bincount(owner, weights=np.clip(1.0 - left, 0.0, 1.0), minlength=over.size)
-        return volume * over / count
+        stripe = self.state.stripe[rows]
+        whole = self._under_way()[self.stripes.owner[stripe]] * self.stripes.seconds[stripe]
+        return stripe, np.clip(1.0 - self.view.remaining[rows] / whole, 0.0, 1.0)
+
+    def _carried(self, finished: Floats) -> Floats:
+        """Bytes that each target has moved: of finished operations, of those under way, of those that were cut off."""
+        stripes, count = self.stripes, np.diff(self.stripes.first)
+        under_way = (self._under_way() / count)[stripes.owner]
+        stripe, share = self._shares_over()
+        under_way[stripe] *= share
+        each = (finished / count)[stripes.owner] + under_way + self.state.broken
+        return np.bincount(stripes.target, weights=each, minlength=self.state.busy.size).astype(np.float64)

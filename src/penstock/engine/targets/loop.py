@@ -170,10 +170,13 @@ def _break_off(chains: Chains, stripes: Stripes, state: StripeState, view: View,
     moved = float(count - state.under_way[application])
     for stripe in range(stripes.first[application], stripes.first[application + 1]):
         row = _row_of(stripes, state, stripe)
+        state.broken[stripe] = volume / count
         if row >= 0:
             target = stripes.target[stripe]
             _bring_up(stripes, state, view, target, now)
-            moved += 1.0 - max(0.0, view.remaining[row]) / (volume * stripes.seconds[stripe])
+            over = 1.0 - max(0.0, view.remaining[row]) / (volume * stripes.seconds[stripe])
+            moved += over
+            state.broken[stripe] = volume * over / count
             _drop(stripes, state, view, row, target)
             put(state.tree, target, np.inf)
             _touch(state, target)

@@ -68,6 +68,7 @@ class StripeState(NamedTuple):
     is_touched: Ints  # N
     stripe: Ints  # s: of each row of the View
     spare: Floats  # what the policy of the target that is asked remembered before; empty without interference
+    broken: Floats  # s: bytes of operations that were cut off
     lost: Floats  # s: by place: seconds that it had lost when its transfer there was over; 0 while there is one
     heap_time: Floats
     heap_application: Ints
@@ -181,6 +182,7 @@ def initial_stripe_state(program: Program, stripes: Stripes, deadline: Floats, o
         is_touched=np.zeros(targets, np.int64),
         stripe=np.zeros(stripes.target.size, np.int64),
         spare=np.zeros(int(np.diff(stripes.memory).max()) if stripes.efficiency.size else 0),
+        broken=np.zeros(stripes.target.size),
         lost=np.zeros(stripes.target.size),
         heap_time=times[order],
         heap_application=np.concatenate([np.arange(m), m + due])[order],

@@ -17,7 +17,7 @@ from penstock.kernels.arrays import Floats, FloatTable, Ints
 from penstock.kernels.numba_types import numba_type
 
 AWAY, COMPUTING, READING, WRITING, OVER = range(5)
-NOW, TICK, COMMON_RATE, COMMON_USED, PEAK, FREE, FREED, GROWTH, THROUGH = range(9)
+NOW, TICK, COMMON_RATE, COMMON_USED, PEAK, FREE, FREED, GROWTH, THROUGH, READS, WRITES, MOVES = range(12)
 EVENTS, RECORDS, COMMON_FULL, WAITING, WRONG, GROWER, HEAD = range(7)
 NOBODY = -1
 
@@ -143,7 +143,7 @@ def initial_tier(script: Script, plan: Timetable) -> TierState:
         out_row=np.full(m, -1),
         in_row=np.full(m, -1),
         planned=plan.first[:-1].copy(),
-        clock=np.zeros(9),
+        clock=np.zeros(12),
         counts=np.array([0, 0, int(script.common == 0.0), 0, 0, NOBODY, 0]),
         **{name: np.zeros(m) for name in (*_FROM_ZERO, *_LATER, *_FOR_SHARING)},
     )

@@ -38,6 +38,7 @@ class TierRun:
     end: float  # when everything was drained
     peak: float  # the most that all buffers held together
     through: float  # bytes that were written into the buffer
+    busy: tuple[float, float, float]  # seconds in which the file system read, wrote, or did either
     time: Floats
     output: Floats
     input: Floats
@@ -89,7 +90,8 @@ def execute_tier(
     parts = [np.concatenate(column) for column in zip(*kept, strict=True)] if record else list(contents)
     ends = state.completion, state.ended, state.achieved
     held = float(state.clock[tier.PEAK]), float(state.clock[tier.THROUGH])
-    return TierRun(*ends, int(state.counts[tier.EVENTS]), seconds, now, *held, *parts)
+    busy = float(state.clock[tier.READS]), float(state.clock[tier.WRITES]), float(state.clock[tier.MOVES])
+    return TierRun(*ends, int(state.counts[tier.EVENTS]), seconds, now, *held, busy, *parts)
 
 
 def _deciders(script: Script, strategy: Strategy | Sharing) -> tuple[Any, View, Any, float]:

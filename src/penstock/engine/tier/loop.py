@@ -8,13 +8,16 @@ from numba import types
 from penstock.engine.tier.arrays import (
     CONTENTS,
     EVENTS,
+    MOVES,
     NOW,
     PEAK,
+    READS,
     RECORDS,
     SCRIPT,
     TICK,
     TIER,
     TIMETABLE,
+    WRITES,
     WRONG,
     BufferContents,
     Script,
@@ -129,6 +132,19 @@ def _wrong(flows: Flows, rates: Floats) -> int:
     more = 1.0 + SAME
     fits = into <= flows.read_limit * more and out <= flows.write_limit * more
     return NOTHING if fits and into + out <= flows.joint_limit * more else ALL
+
+
+@inlined
+def _count_busy(state: TierState, flows: Flows, rates: Floats, seconds: float) -> None:
+    """Seconds in which anything is read from the file system, written to it, or either."""
+    reads, writes = False, False
+    for row in range(rates.size):
+        if rates[row] > 0.0:
+            reads |= flows.reading[row] == 1
+            writes |= flows.reading[row] != 1
+    state.clock[READS] += seconds if reads else 0.0
+    state.clock[WRITES] += seconds if writes else 0.0
+    state.clock[MOVES] += seconds if reads or writes else 0.0
 
 
 @inlined
@@ -248,6 +264,7 @@ def run_tier(
         if then == np.inf:
             return DONE if rows == 0 else STALLED
         then = max(now, min(then, _next_tick(state, now, tick, rows)))
+        _count_busy(state, present, part(rates, 0, rows), then - now)
         for k in range(m):
             move(script, state, k, then - now, straight)
         now = then

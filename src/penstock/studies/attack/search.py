@@ -16,8 +16,8 @@ from penstock.model import Scenario
 from penstock.policies.sharing import find
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.attack.draws import CLOSED, KINDS, Document, changed, drawn
-from penstock.studies.share import Policy, run_study
-from penstock.studies.study import Study
+from penstock.studies.share import run_study
+from penstock.studies.study import Policy, Study
 
 BUDGET = 2_000
 MOST_BUDGET = 10_000_000

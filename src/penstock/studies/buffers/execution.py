@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from penstock.model import Scenario
 from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.buffering import Strategy, find
 from penstock.policies.sharing import Sharing
+from penstock.studies.buffer_words import check_admission
 from penstock.studies.buffers.bound import StretchBounds, bounds, stretch_of
 from penstock.studies.buffers.plan_ahead import plan_of
 from penstock.studies.buffers.result import Buffered, Filling, Without
@@ -24,7 +26,6 @@ from penstock.studies.buffers.script import script_of
 from penstock.studies.buffers.split import Split
 from penstock.studies.buffers.split import split as split_by
 
-ADMIT = ("now", "wait")
 DAY = 86400.0
 
 
@@ -55,7 +56,7 @@ def buffer(
     >>> buffer(Scenario.from_document(document), 3.0, partition="dynamic").max_stretch
     2.5
     """
-    if not 0.0 <= capacity < np.inf:
+    if not _is_size(capacity):
         raise InvalidOption(f"the capacity is {capacity!r}; accepted is a number of bytes ≥ 0")
     capacity = float(capacity)
     chosen = strategy if isinstance(strategy, Sharing) else find(strategy)
@@ -93,14 +94,6 @@ def buffer(
     )
 
 
-def check_admission(admit: str, partition: str) -> None:
-    """Refuse an unknown way to admit, and waiting for a part that nobody has."""
-    if admit not in ADMIT:
-        raise InvalidOption(f"admit is {admit!r}; accepted: {', '.join(ADMIT)}")
-    if admit == "wait" and partition == "dynamic":
-        raise InvalidOption("admit wait waits for a part of the buffer, and with partition dynamic nobody has one")
-
-
 def _measured(scenario: Scenario, split: Split, script: Script, run: TierRun, capacity: float) -> dict[str, Any]:
     """How the applications fared: all metrics that follow from when they ended."""
     traffic, cut = split.traffic, np.isnan(run.completion)
@@ -136,3 +129,7 @@ def _drive_writes(run: TierRun, script: Script, capacity: float) -> float | None
     """How often what was written would fill the buffer in a day, from the first release until all was drained."""
     days = (run.end - script.begin) / DAY
     return run.through / capacity / days if capacity > 0.0 and days > 0.0 else None
+
+
+def _is_size(capacity: object) -> bool:
+    return isinstance(capacity, Real) and 0.0 <= float(capacity) < np.inf

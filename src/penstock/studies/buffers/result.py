@@ -8,7 +8,10 @@ from typing import Any
 
 from penstock.kernels.arrays import Floats
 from penstock.metrics.losses import Losses
-from penstock.studies.sizing.lead import FOREVER, Infeasible
+from penstock.model.scales import byte_scale
+from penstock.model.tabular import Tabular, shown
+from penstock.studies.buffer_words import FOREVER
+from penstock.studies.sizing.lead import Infeasible
 
 _NAMED = ("shares", "completion", "stretch", "stretch_p5", "cut")
 _WORSE = 1.0 + 1e-6  # by less than this nothing is worse: rounding
@@ -33,7 +36,7 @@ class Without:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Buffered(Losses):
+class Buffered(Losses, Tabular):
     """A run with a burst buffer. A stretch is (C - release) / (C_min - release), C_min with every phase at full cap.
 
     NaN stands for the completion and the stretch of who was cut off, and for the stretches of all if nobody finished.
@@ -66,6 +69,19 @@ class Buffered(Losses):
     seconds: float
     without: Without | None = None
     filling: Filling | None = None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per application."""
+        columns = {name: getattr(self, name) for name in _NAMED}
+        return [
+            {"name": name, **{column: values[place] for column, values in columns.items()}}
+            for place, name in enumerate(self.names)
+        ]
+
+    def headline(self) -> str:
+        """What was run, and how long the slowest took."""
+        size = byte_scale(self.capacity, pure=False).show(self.capacity)
+        return f"{self.strategy} behind {size}: max stretch {shown(self.max_stretch)}"
 
     @property
     def worse(self) -> tuple[str, ...]:

@@ -12,11 +12,12 @@ import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
+from penstock.studies.buffer_words import check_partition
 from penstock.studies.buffers.script import Division
 from penstock.studies.sizing import Sizing
 from penstock.studies.sizing.lead import Infeasible, lead_of
 from penstock.studies.sizing.schedule import BufferSchedule
-from penstock.studies.sizing.sizes import PARTITIONS, Progress, sized
+from penstock.studies.sizing.sizes import Progress, sized
 from penstock.studies.sizing.traffic import Traffic
 
 T = TypeVar("T")
@@ -118,8 +119,7 @@ def _possible(
 
 def check_division(partition: str, common: float | None) -> None:
     """Refuse an unknown partition, and a common part that it cannot have."""
-    if partition not in PARTITIONS:
-        raise InvalidOption(f"partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+    check_partition(partition)
     if common is not None and not 0.0 <= common <= 1.0:
         raise InvalidOption(f"common is {common:g}; accepted is a part of the buffer, from 0 to 1")
     if partition == "dynamic" and common not in (None, 1.0):

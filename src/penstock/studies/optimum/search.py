@@ -53,7 +53,7 @@ def optimum(scenario: ScenarioLike, time_limit: float = 60.0, *, progress: Progr
     (6.0, True, ('b', 'a'))
     """
     need_solver()
-    scenario = as_scenario(scenario)
+    scenario = as_scenario(scenario).model_copy(update={"plan": None})  # it is about one bandwidth
     need_completion(scenario)
     orders = [find(name) for name in ORDERS]  # compiled, perhaps: not part of the search
     begun = time.monotonic()

@@ -16,7 +16,7 @@ from penstock.studies.packs.batch import Batch
 from penstock.studies.packs.execution import Progress, run_mapped
 from penstock.studies.packs.measure import measured
 from penstock.studies.packs.result import Packing
-from penstock.studies.share import Policy
+from penstock.studies.study import Policy
 
 Mapped = str | MappingPolicy | Callable[..., Any]
 FIRST_FIT, BY_ALPHA = "inf", "alpha"

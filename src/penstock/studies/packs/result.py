@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from penstock.metrics.losses import Losses
+from penstock.model.scales import duration
 from penstock.model.tabular import Tabular, shown
 
 
@@ -76,7 +77,7 @@ class Packing(Losses, Tabular):
 
     def headline(self) -> str:
         """The mapping, when it ends, and how long jobs take."""
-        return f"{self.mapping}: makespan {shown(self.makespan)} s, mean stretch {shown(self.mean_stretch)}"
+        return f"{self.mapping}: makespan {duration(self.makespan)}, mean stretch {shown(self.mean_stretch)}"
 
     @property
     def makespan_alone(self) -> float | None:

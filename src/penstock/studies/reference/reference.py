@@ -56,6 +56,7 @@ def reference(
     begun = time.monotonic()
     report = progress or (lambda what, share: None)
     report("known policies", None)
+    scenario = scenario.model_copy(update={"plan": None})  # it is about one bandwidth
     study = Study(scenario)
     found = [*runs, *compare(scenario, KNOWN)]
     clairvoyant = None

@@ -4,11 +4,12 @@ With a buffer of the size found, every application ends when it would with the f
 at full cap (P5 §6); with a smaller one, somebody does not.
 """
 
+from penstock.studies.buffer_words import PARTITIONS
 from penstock.studies.sizing.curve import SizeCurve, size_curve
 from penstock.studies.sizing.replay import Violation, verify
 from penstock.studies.sizing.result import Burst, Proof, Sizing
 from penstock.studies.sizing.schedule import BufferSchedule
-from penstock.studies.sizing.sizes import PARTITIONS, size_buffer
+from penstock.studies.sizing.sizes import size_buffer
 
 __all__ = [
     "PARTITIONS",

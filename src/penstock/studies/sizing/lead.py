@@ -17,11 +17,9 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Scenario
-from penstock.model.units import Refusal, quantity
 from penstock.studies.sizing.excess import first_excess, scratch_of
 from penstock.studies.sizing.traffic import Traffic
 
-FOREVER = "forever"
 _CLOSE = 1e-9
 _ROUNDING = 1e-12  # of all that could be fetched, and of all that is
 
@@ -46,16 +44,6 @@ def lead_of(scenario: Scenario, given: float | None) -> float:
     if not given >= 0.0:
         raise InvalidOption(f"the lead is {given!r}; accepted is a number of seconds ≥ 0, or infinity")
     return given
-
-
-def read_lead(text: str | None, where: str = "--lead") -> float | None:
-    """What an option says: a duration, or `forever`."""
-    if text is None or text == FOREVER:
-        return None if text is None else math.inf
-    try:
-        return quantity(text, "seconds")
-    except Refusal:
-        raise InvalidOption(f'{where} is {text!r}; accepted is a duration ≥ 0, such as "30 min", or forever') from None
 
 
 def infeasible(traffic: Traffic) -> Infeasible | None:

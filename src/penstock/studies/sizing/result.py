@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from penstock.model.tabular import Tabular, shown
-from penstock.studies.sizing.lead import FOREVER, Infeasible
+from penstock.model.scales import byte_scale
+from penstock.model.tabular import Tabular
+from penstock.studies.buffer_words import FOREVER
+from penstock.studies.sizing.lead import Infeasible
 from penstock.studies.sizing.replay import usage_of
 from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.traffic import Traffic
@@ -62,7 +64,7 @@ class Sizing(Tabular):
 
     def headline(self) -> str:
         """The partition and the size."""
-        return f"{self.partition}: {shown(self.size)} bytes"
+        return f"{self.partition}: {byte_scale(self.size, pure=False).show(self.size)}"
 
     @property
     def lead(self) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
 from penstock.model.load import ScenarioLike, as_scenario
+from penstock.studies.buffer_words import check_partition
 from penstock.studies.sizing import explain, schedule
 from penstock.studies.sizing.both_ways import LinearProgram
 from penstock.studies.sizing.fairest import most_even
@@ -27,7 +28,6 @@ from penstock.studies.sizing.static import MANY, smallest
 from penstock.studies.sizing.sweep import Swept, swept
 from penstock.studies.sizing.traffic import Traffic
 
-PARTITIONS = ("isolated", "static", "dynamic")
 SWEEP, CUTS, PROGRAM = "sweep", "cutting planes", "linear program"
 _SOLVERS = 1e-8  # of the size
 _DUST = 1e-12  # of the size, or of the largest operation: there by rounding only
@@ -55,8 +55,7 @@ def size_buffer(
 
 def sized(traffic: Traffic, partition: str, *, even: bool = True, progress: Progress | None = None) -> Sizing:
     """The same for a demand; `even` False: whichever shares come first."""
-    if partition not in PARTITIONS:
-        raise InvalidOption(f"partition is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+    check_partition(partition)
     begun = time.perf_counter()
     late = _late(traffic, partition)
     if late is not None:

@@ -19,6 +19,7 @@ from penstock.engine.compile import listed
 from penstock.errors import InvalidScenario
 from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Application, Scenario
+from penstock.model.needs import need_end
 from penstock.model.trace import COMPUTE, READ
 
 SAME_EVENT = 1e-11  # relative to the whole span: times closer than this are one event
@@ -46,10 +47,7 @@ class Traffic:
     """`m` applications, `n` operations and `L + 1` events; operations lie application after application, in time."""
 
     def __init__(self, scenario: Scenario, lead: float = math.inf) -> None:
-        if scenario.window is not None:
-            raise InvalidScenario(
-                "the scenario has a window; a buffer is sized for applications that run to their end, so leave it out"
-            )
+        need_end(scenario)
         self.scenario, self.lead = scenario, lead
         self.names = tuple(application.name for application in scenario.applications)
         self.limits = limits_of(scenario)

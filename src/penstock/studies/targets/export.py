@@ -7,7 +7,6 @@ pool; of the rest only the number of targets can be set for a directory, and the
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidOption
 from penstock.files import reading
-from penstock.model import json_text
+from penstock.model import Plan, json_text
+from penstock.model.plan import TARGET
+from penstock.model.plan_file import load_plan, plan_text
 from penstock.model.units import shown
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _NUMBERED = re.compile(r"(?:.*[^0-9])?([0-9]{1,5})")
 _NUMBER = re.compile(r"[0-9]{1,5}")
 _ALIAS = re.compile(r"[a-zA-Z][a-zA-Z0-9._-]*")  # of a BeeGFS target
 _HIGHEST = 65535  # both systems count targets in 16 bits
+_NO_TARGETS = "the plan has no table of targets; expected placement: {name: [target, …]}"
 _PLAN = "a plan is what `penstock allocate --export json` or `--json` writes"
 
 
@@ -48,15 +50,16 @@ def check_export(kind: str, directory: str | None = None) -> None:
         raise InvalidOption(f"--directory is {directory!r}; it holds {{name}}, so that each application has its own")
 
 
-def _json(allotment: Allotment, _: str) -> str:
+def plan_of_allotment(allotment: Allotment) -> Plan:
+    """Which targets every application has, by name, and how these are shared."""
     names = [target.name for target in allotment.targets]
-    plan = {
-        "version": 1,
-        "allocation": allotment.allocation,
-        "placement": allotment.placement,
-        "targets": {each.name: [names[place] for place in each.targets] for each in allotment.applications},
-    }
-    return json.dumps(plan, indent=2, ensure_ascii=False) + "\n"
+    placed = {each.name: tuple(names[place] for place in each.targets) for each in allotment.applications}
+    counts = {each.name: each.count for each in allotment.applications}
+    return Plan(allocation=counts, placement=dict(placed), sharing={TARGET: allotment.sharing})
+
+
+def _json(allotment: Allotment, _: str) -> str:
+    return plan_text(plan_of_allotment(allotment), "plan.json")
 
 
 def _lustre(allotment: Allotment, directory: str) -> str:
@@ -174,8 +177,25 @@ def _place(directory: str, each: Striped) -> str:
 KINDS: dict[str, Callable[[Allotment, str], str]] = {"lustre": _lustre, "beegfs": _beegfs, "json": _json}
 
 
+def read_decisions(path: str | Path) -> dict[str, Any]:
+    """What a plan says of targets, as arguments of `allocate`: a table, or names of policies; and who shares them."""
+    if _is_earlier(Path(path)):
+        return {"plan": read_plan(path)}
+    with reading(Path(path), InvalidOption, _PLAN):
+        plan = load_plan(path)
+    shared: dict[str, Any] = {} if plan.sharing is None else {"sharing": plan.policy_of("", TARGET)}
+    if isinstance(plan.placement, dict):
+        return shared | {"plan": read_plan(path)}
+    named = {key: getattr(plan, key) for key in ("allocation", "placement")}
+    if not any(named.values()) or isinstance(plan.allocation, dict):
+        raise InvalidOption(f"{path}: {_NO_TARGETS}, or the names of policies for allocation and placement")
+    return shared | {key: name for key, name in named.items() if name is not None}
+
+
 def read_plan(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Which targets every application uses, by name, from an exported plan or the JSON of `penstock allocate`."""
+    """Which targets every application uses, by name, from a plan or the JSON of `penstock allocate`."""
+    if (found := _placed(Path(path))) is not None:
+        return found
     document = _document(Path(path))
     if "runs" in document and "targets" not in document:
         raise InvalidOption(f"{path}: holds a comparison of many plans; {_PLAN} for one pair of policies")
@@ -184,6 +204,27 @@ def read_plan(path: str | Path) -> dict[str, tuple[str, ...]]:
         raise InvalidOption(f"{path}: 'targets' is {shown(targets)}; {_PLAN}, with a list of targets per application")
     names = _names(document, path)
     return {application: tuple(_listed(chosen, application, names, path)) for application, chosen in targets.items()}
+
+
+def _placed(path: Path) -> dict[str, tuple[str, ...]] | None:
+    """The placement of a plan of the whole machine, or of a scenario that has one; None if it is neither."""
+    if _is_earlier(path):
+        return None
+    with reading(path, InvalidOption, _PLAN):
+        plan = load_plan(path)
+    if not isinstance(plan.placement, dict):
+        raise InvalidOption(f"{path}: {_NO_TARGETS}")
+    return {name: tuple(map(str, chosen)) for name, chosen in plan.placement.items()}
+
+
+def _is_earlier(path: Path) -> bool:
+    """Whether it is JSON as `allocate` prints it, or wrote it before there were plans: these have `targets`."""
+    return path.suffix.lower() not in (".yaml", ".yml") and not _is_plan(_document(path))
+
+
+def _is_plan(document: dict[str, Any]) -> bool:
+    known = {"mapping", "start", "allocation", "placement", "sharing", "buffering", "plan"} & document.keys()
+    return isinstance(document.get("placement"), dict) or bool(known and not {"targets", "runs"} & document.keys())
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -1,9 +1,7 @@
 """A local search: change the numbers and places of targets a little, run, and keep what is better.
 
 A step gives one application another number of targets, moves one of its transfers to another target, or lets two
-applications exchange a target. What is accepted is decided by late acceptance (Burke & Bykov 2017): a step is taken if
-it is no worse than where the search stands, or than where it stood some steps ago. So it climbs over small ridges. When
-nothing better has been found for a while, it goes on from the best with a few changes taken blindly.
+applications exchange a target. What is accepted is decided by late acceptance.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Scenario
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing import Sharing, find
+from penstock.studies.late_acceptance import BLIND, LateAcceptance
 from penstock.studies.targets.allotments import checked_seed, planned
 from penstock.studies.targets.arrangement import Arrangement, target_stress
 from penstock.studies.targets.execution import TargetsOutcome, fare
@@ -27,9 +26,7 @@ from penstock.studies.targets.site import Site
 
 SLOWDOWN, IDLE = OBJECTIVES = ("slowdown", "idle")
 
-_MEMORY = 20  # steps that late acceptance looks back
 _PATIENCE = 20  # steps without anything better, and 10 more per application, before it starts again from the best
-_BLIND = 3  # changes that are then taken as they come
 _HOPELESS = 10_000  # changes in a row that are not possible: there is nothing to change
 
 Progress = Callable[[int, float, float], None]  # (runs so far, best so far, part of the time)
@@ -65,7 +62,7 @@ def improve(
     while search.runs != most_runs and search.idle < _HOPELESS and (spent := time.monotonic() - begun) < seconds:
         search.step()
         if progress is not None:
-            progress(search.runs, search.best_value, spent / seconds)
+            progress(search.runs, search.late.best, spent / seconds)
     names = ("allocation", "placement", "knowledge", "error", "seed")
     about = {name: getattr(start, name) for name in names} | {"sharing": policy.label, "runs": search.runs}
     return measured(site, search.best, search.best_fared, out, **about)
@@ -89,11 +86,13 @@ class _Search:
         self.serving = np.setdiff1d(np.arange(site.demand.targets), out)
         self.now, self.best = start, start
         self.best_fared = fare(site, start, policy, interval)
-        self.value = self.best_value = self._value(self.best_fared)
-        self.earlier = [self.value] * _MEMORY
-        self.runs = 0
+        self.late = LateAcceptance(self._value(self.best_fared))
         self.idle = 0  # changes in a row that were not possible
-        self.since_better = 0
+
+    @property
+    def runs(self) -> int:
+        """How often the engine ran, besides the start."""
+        return self.late.steps
 
     def step(self) -> None:
         """Try one change."""
@@ -102,26 +101,20 @@ class _Search:
             self.idle += 1
             return
         self.idle = 0
-        slot = self.runs % _MEMORY
-        self.runs += 1
         fared = fare(self.site, changed, self.policy, self.interval)
-        value = self._value(fared)
-        if value <= max(self.value, self.earlier[slot]):
-            self.now, self.value = changed, value
-        self.earlier[slot] = min(self.earlier[slot], self.value)
-        self.since_better += 1
-        if value < self.best_value:
-            self.best, self.best_fared, self.best_value = changed, fared, value
-            self.since_better = 0
-        elif self.since_better > _PATIENCE + 10 * changed.option.size:
+        verdict = self.late.judge(self._value(fared), _PATIENCE + 10 * changed.option.size)
+        if verdict.taken:
+            self.now = changed
+        if verdict.better:
+            self.best, self.best_fared = changed, fared
+        elif verdict.stuck:
             self._start_again()
 
     def _start_again(self) -> None:
-        self.now, self.since_better = self.best, 0
-        for _ in range(_BLIND):
+        self.now = self.best
+        for _ in range(BLIND):
             self.now = self._changed() or self.now
-        self.value = np.inf
-        self.earlier = [np.inf] * _MEMORY
+        self.late.start_again()
 
     def _value(self, fared: TargetsOutcome) -> float:
         if self.objective == IDLE:
