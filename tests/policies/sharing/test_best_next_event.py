@@ -131,7 +131,7 @@ def unscaled(moment: Moment) -> Moment:
 def test_the_order_of_rows_does_not_matter(moment: Moment, shuffle: Any) -> None:
     view = view_of(moment)
     order = np.array(shuffle.sample(range(view.limit.size), view.limit.size))
-    columns = ("application", "limit", "remaining", "posted", "release", "progress")
+    columns = ("application", "limit", "bandwidth", "remaining", "posted", "release", "progress")
     other = view._replace(**{name: getattr(view, name)[order] for name in columns})
     one, permuted = decided(view), decided(other)
     u, v = next_event(view, one), next_event(other, permuted)

@@ -12,6 +12,7 @@ from penstock.errors import PenstockError
 from penstock.policies.sharing import find
 from penstock.policies.sharing.catalogue import from_function
 from penstock.policies.sharing.misled import misled, split_misled
+from penstock.wire.guesses import guess
 
 SMALL = generate("synthetic", 3, applications=6, small=2, horizon=2e5)
 
@@ -100,3 +101,46 @@ def test_progress_that_comes_late() -> None:
 def test_what_cannot_be_told_is_refused(text: str, says: str) -> None:
     with pytest.raises(PenstockError, match=says):
         find(text)
+
+
+def test_volumes_that_nobody_announced_are_guessed_as_an_agent_does() -> None:
+    """64 MiB, as much again whenever more was moved, and from the fourth on the median of the last three."""
+    seen: dict[int, list[tuple[float, float, float, float]]] = {}
+
+    def watching(view: Any, rates: Any) -> None:
+        for row in range(rates.size):
+            told = float(view.remaining[row]), float(view.confidence[row])
+            seen.setdefault(int(view.application[row]), []).append((float(view.posted[row]), view.now, *told))
+        find("fcfs").decide(view, rates)
+
+    simulate(SMALL, misled(from_function(watching), {"unannounced": 1.0}))
+    truth = watched({"volumes": 1.0})
+    for application, decisions in seen.items():
+        posted = list(dict.fromkeys(each[0] for each in decisions))
+        volumes: list[float] = []
+        for number, start in enumerate(posted):
+            true = max(
+                float(shown.remaining[row])
+                for shown in truth
+                for row in np.flatnonzero((shown.application == application) & (shown.posted == start))
+            )
+            first = next(each for each in decisions if each[0] == start)
+            expected = guess(volumes)
+            assert first[2:] == pytest.approx(expected), (application, number)
+            volumes.append(true)
+        assert all(each[2] > 0.0 for each in decisions)
+
+
+def test_half_of_the_applications_announce() -> None:
+    sure: dict[int, set[bool]] = {}
+
+    def watching(view: Any, rates: Any) -> None:
+        for row in range(rates.size):
+            sure.setdefault(int(view.application[row]), set()).add(bool(view.confidence[row] == 1.0))
+        find("fcfs").decide(view, rates)
+
+    result = simulate(SMALL, misled(from_function(watching), {"unannounced": 0.5}))
+    assert result.applications == simulate(SMALL, "fcfs").applications
+    assert {len(each) for each in sure.values()} == {1} and {True, False} == set().union(*sure.values())
+    with pytest.raises(PenstockError, match="from 0 to 1"):
+        find("misled(fcfs,unannounced=2)")

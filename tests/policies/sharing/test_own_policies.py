@@ -35,6 +35,8 @@ KNOWN_OF_ACTIVE = (
     "progress",
     "omega",
     "rate",
+    "confidence",
+    "bandwidth",
 )
 THE_POLICYS_OWN = ("settings", "memory", "key", "rows")
 OF_ALL = ("mean_loss",)  # what those that compute have lost so far, too
@@ -260,7 +262,9 @@ def test_a_function_compiled_by_numba_in_a_file_is_compiled_once(tmp_path: Path)
     with event.install_recorder("numba:compile") as recorder:
         one, other = (simulate(crowd(), f"{file}:own") for _ in range(2))
     assert one.makespan == other.makespan
-    assert [what.data["dispatcher"].py_func.__name__ for _, what in recorder.buffer if what.is_start] == ["own"]
+    # Numba compiles what it needs of its own beside it, once in a process.
+    names = [what.data["dispatcher"].py_func.__name__ for _, what in recorder.buffer if what.is_start]
+    assert names.count("own") == 1
 
 
 def test_a_plain_function_is_compiled_once_for_all_runs_behind_a_buffer(compilations: list[str]) -> None:

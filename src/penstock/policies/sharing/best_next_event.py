@@ -79,8 +79,14 @@ def _rises(curve: YieldCurve) -> bool:
 @inlined
 def _done_at(view: View, row: int) -> YieldCurve:
     """The yield of an application whose transfer ends just then."""
-    full = view.progress[row] + view.remaining[row] / view.limit[row]
+    full = view.progress[row] + view.remaining[row] / view.bandwidth[row]
     return YieldCurve(full, 0.0, view.now - view.release[row], 1.0)
+
+
+@inlined
+def _pace(view: View, row: int) -> float:
+    """Progress per second at its limit: 1, unless an application's flows can have more than they would alone."""
+    return view.limit[row] / view.bandwidth[row]  # type: ignore[no-any-return]
 
 
 @inlined
@@ -95,13 +101,13 @@ def _lowest_at_most(view: View, few: int, k: int, u: float) -> YieldCurve:
     lowest, worst, full = np.inf, 0, False
     for place in range(few):
         row = view.rows[place]
-        needs = view.remaining[row] / view.limit[row]
-        ends = row == k or needs <= u
-        reach = (view.progress[row] + (needs if ends else u)) / (view.now - view.release[row] + u)
+        ends = row == k or view.remaining[row] / view.limit[row] <= u
+        gained = view.remaining[row] / view.bandwidth[row] if ends else u * _pace(view, row)
+        reach = (view.progress[row] + gained) / (view.now - view.release[row] + u)
         if reach < lowest:
             lowest, worst, full = reach, row, not ends
     if full:
-        return YieldCurve(view.progress[worst], 1.0, view.now - view.release[worst], 1.0)
+        return YieldCurve(view.progress[worst], _pace(view, worst), view.now - view.release[worst], 1.0)
     return _done_at(view, worst)
 
 
@@ -113,9 +119,9 @@ def _sharing_below(view: View, few: int, k: int, u: float, level: float) -> Yiel
         row = view.rows[place]
         age = view.now - view.release[row]
         if row != k and view.progress[row] <= level * (age + u):
-            bandwidth += view.limit[row]
-            credit += view.limit[row] * view.progress[row]
-            ages += view.limit[row] * age
+            bandwidth += view.bandwidth[row]
+            credit += view.bandwidth[row] * view.progress[row]
+            ages += view.bandwidth[row] * age
     spent = view.remaining[k] if k >= 0 else 0.0
     return YieldCurve(credit - spent, view.capacity, ages, bandwidth)
 
@@ -188,9 +194,9 @@ def _pick_lowest(view: View, to_beat: float) -> int:
     for row in range(view.limit.size):
         age = view.now - view.release[row]
         needs = view.remaining[row] / view.limit[row]
-        full = view.progress[row] + needs
+        full = view.progress[row] + view.remaining[row] / view.bandwidth[row]
         latest = min(latest, full / to_beat - age)
-        if view.progress[row] <= age:
+        if view.progress[row] <= age * _pace(view, row):
             most = min(most, full / (age + needs))
     high = most * (1.0 + _SAME_YIELD)
     few = 0
@@ -235,9 +241,9 @@ def _at_most(view: View, bounds: EventLimits, k: int) -> float:
     rest, age = bounds.rest, view.now - view.release[k]
     credit, ages, bandwidth = rest.n0, rest.d0, rest.d1
     if view.progress[k] <= bounds.level * (age + bounds.u):
-        credit -= view.limit[k] * view.progress[k]
-        ages -= view.limit[k] * age
-        bandwidth -= view.limit[k]
+        credit -= view.bandwidth[k] * view.progress[k]
+        ages -= view.bandwidth[k] * age
+        bandwidth -= view.bandwidth[k]
     # What is left of a sum without its largest part is rounding noise.
     sound = credit >= _SOUND * rest.n0 and ages >= _SOUND * rest.d0 and bandwidth > _SOUND * rest.d1
     without = YieldCurve(credit - view.remaining[k], view.capacity, ages, bandwidth)
@@ -253,8 +259,8 @@ def _level_below(view: View, u: float, left: float, level: float) -> float:
     for row in range(view.limit.size):
         age = view.now - view.release[row] + u
         if view.rows[row] == 1 and view.progress[row] <= level * age:
-            credit += view.limit[row] * view.progress[row]
-            ages += view.limit[row] * age
+            credit += view.bandwidth[row] * view.progress[row]
+            ages += view.bandwidth[row] * age
     return credit / ages if ages > 0.0 else level
 
 
@@ -266,7 +272,7 @@ def _stop_full(view: View, u: float, level: float, rates: Floats) -> float:
         if view.rows[row] == 1:
             age = view.now - view.release[row] + u
             most = min(view.limit[row], view.remaining[row] / u)
-            rates[row] = max(0.0, view.limit[row] * (level * age - view.progress[row]) / u)
+            rates[row] = max(0.0, view.bandwidth[row] * (level * age - view.progress[row]) / u)
             if rates[row] >= most:
                 rates[row] = most
                 view.rows[row] = 0

@@ -10,5 +10,5 @@ from penstock.policies.sharing.view import View
 def greedy_com(view: View, rates: Floats) -> None:
     """Fill greedily, shortest remaining transfer at full rate first."""
     for row in range(rates.size):
-        view.key[row] = view.remaining[row] / view.limit[row]
+        view.key[row] = view.remaining[row] / view.bandwidth[row]
     fill(view, rates)

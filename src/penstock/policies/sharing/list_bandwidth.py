@@ -15,4 +15,4 @@ def list_bandwidth(view: View, rates: Floats) -> None:
             view.key[row] = view.memory[view.application[row]] / age if age > 0.0 else 0.0
         row = start_first(view, rates)
         # Nobody else starts before it has been served to its end.
-        view.memory[view.application[row]] += view.remaining[row] / view.limit[row]
+        view.memory[view.application[row]] += view.remaining[row] / view.bandwidth[row]

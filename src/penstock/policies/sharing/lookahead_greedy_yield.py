@@ -41,7 +41,7 @@ def _lowest_yield(view: View, favourite: int, horizon: float, to_beat: float) ->
         if row != favourite:
             given = min(view.limit[row], left)
             left -= given
-        done = view.progress[row] + given * horizon / view.limit[row]
+        done = view.progress[row] + given * horizon / view.bandwidth[row]
         lowest = min(lowest, coarse(done / (view.now - view.release[row] + horizon)))
         if lowest <= to_beat:
             break

@@ -40,7 +40,7 @@ def fill_by_length(view: View, c: float, left: float, rates: Floats) -> None:
         alone = view.remaining[row] / view.capacity
         counted = in_advance(alone, age)
         reserve = in_advance(view.mean_loss * left * view.remaining[row] / waiting, age)
-        key = math.log(view.remaining[row] / view.limit[row])
+        key = math.log(view.remaining[row] / view.bandwidth[row])
         allowed = c * view.mean_loss * age + reserve
         # However much all lose: who is too young to count all of its operation may not lose more than half of its age.
         if counted < alone * (1.0 - SAME):

@@ -4,6 +4,7 @@
     volumes  the volume of an operation is told wrong by a factor between 1/volumes and volumes
     late     progress is told every so many seconds only, and is what it was then
     lost     so many of these reports never arrive
+    unannounced  so many applications never announce: a volume is guessed as the agent of a node does
 
 What is drawn depends on the application and the instant alone: every policy is told the same lies. The mean loss of
 all stays true.
@@ -22,10 +23,13 @@ from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.parameters import check_known, split_settings
 from penstock.policies.sharing.policy import Decide, Sharing
 from penstock.policies.sharing.view import View, shut
+from penstock.wire.guesses import FIRST, guess
 
-TRUTH = {"end": 1.0, "volumes": 1.0, "late": 0.0, "lost": 0.0}
-# When the next report is due, and what the last one said, for each application, behind what the policy remembers.
-_WIDTH = 2
+TRUTH = {"end": 1.0, "volumes": 1.0, "late": 0.0, "lost": 0.0, "unannounced": 0.0}
+# For each application, behind what the policy remembers: when the next report is due, and what the last one said; when
+# the operation was posted that is guessed at, its true volume, and the volumes of the three before it, the last first.
+_WIDTH = 7
+_POSTED, _VOLUME, _BEFORE = 2, 3, slice(4, 7)
 _ONE, _GOLDEN = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -67,6 +71,8 @@ def _check(policy: Sharing, told: Mapping[str, float]) -> None:
     for name, (low, accepted) in least.items():
         if name in told and (not told[name] >= low or (name == "end" and told[name] <= 0.0)):
             raise PolicyError(f"misled: {name} is {told[name]:g}; accepted is {accepted}")
+    if not 0.0 <= told.get("unannounced", 0.0) <= 1.0:
+        raise PolicyError(f"misled: unannounced is {told['unannounced']:g}; accepted is a number from 0 to 1")
     if not 0.0 <= told.get("lost", 0.0) < 1.0:
         raise PolicyError(f"misled: lost is {told['lost']:g}; accepted is a number from 0 to below 1")
     if told.get("lost", 0.0) and not told.get("late", 0.0):
@@ -79,11 +85,12 @@ class _Lies:
     volumes: float
     late: float
     lost: float
+    unannounced: float
 
     @property
     def harmless(self) -> bool:
         """Whether what a policy sees of the jobs is true."""
-        return self.volumes == 1.0 and self.late == 0.0
+        return self.volumes == 1.0 and self.late == 0.0 and self.unannounced == 0.0
 
     def told_to(self, policy: Sharing) -> Decide:
         """The policy's function, shown what it is told."""
@@ -94,6 +101,9 @@ class _Lies:
             shown = view._replace(memory=own)
             if self.volumes != 1.0:
                 shown = shown._replace(remaining=view.remaining * self._factors(view))
+            if self.unannounced > 0.0:
+                remaining, confidence = self._guessed(view, shown.remaining, reports.reshape(-1, _WIDTH))
+                shown = shown._replace(remaining=remaining, confidence=confidence)
             if self.late > 0.0:
                 shown = shown._replace(progress=self._reported(view, reports.reshape(-1, _WIDTH)))
             policy.decide(shut(shown), rates)
@@ -115,6 +125,25 @@ class _Lies:
         reports[rows[due], 0] = self.late * (np.floor(view.now / self.late) + 1.0)
         told: Floats = reports[rows, 1]
         return told
+
+    def _guessed(self, view: View, remaining: Floats, notes: Floats) -> tuple[Floats, Floats]:
+        """What would be thought to remain of each operation, and how sure that is; announced ones are as they are."""
+        remaining, confidence = remaining.copy(), view.confidence.copy()
+        silent = _drawn(view.application, np.zeros(view.application.size)) < self.unannounced
+        for row in np.flatnonzero(silent):
+            note = notes[view.application[row]]
+            posted = view.posted[row] + 1.0  # 0 is no operation
+            if note[_POSTED] != posted:
+                if note[_POSTED] > 0.0:
+                    note[_BEFORE] = note[_VOLUME], *note[_BEFORE][:-1]
+                note[_POSTED], note[_VOLUME] = posted, view.remaining[row]
+            before = [volume for volume in note[_BEFORE][::-1] if volume > 0.0]
+            volume, confidence[row] = guess(before)
+            done = note[_VOLUME] - view.remaining[row]
+            while volume <= done:
+                volume += max(volume, FIRST)
+            remaining[row] = volume - done
+        return remaining, confidence
 
 
 def _drawn(application: Ints, instant: Floats) -> Floats:

@@ -28,13 +28,15 @@ class View(NamedTuple):
     capacity: float  # B, bytes/s to divide
     application: Ints  # place in the scenario
     nodes: Floats  # p_i
-    limit: Floats  # b_i, the most this operation can use, bytes/s
+    limit: Floats  # the most this operation can use, bytes/s
     remaining: Floats  # V_i, bytes still to transfer
     posted: Floats  # R_i, when the operation was posted
     release: Floats  # tau_i
     progress: Floats  # seconds of work and of I/O at full rate done since release
     omega: Floats  # mean length of the iterations completed so far, seconds; NaN before the first
     rate: Floats  # bytes/s in force until now
+    confidence: Floats  # that `remaining` is right: 1 if the volume was announced, below 1 if it was predicted
+    bandwidth: Floats  # b_i, what it would move at alone, bytes/s: the limit, but for several flows on a whole machine
     settings: Floats  # the policy's own parameters, in the order they were declared
     memory: Floats  # the policy's own numbers, zero or prepared at first, kept from one decision to the next
     key: Floats  # scratch, one number per row
@@ -43,7 +45,19 @@ class View(NamedTuple):
     mean_loss: float = np.nan
 
 
-COLUMNS = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
+COLUMNS = (
+    "application",
+    "nodes",
+    "limit",
+    "remaining",
+    "posted",
+    "release",
+    "progress",
+    "omega",
+    "rate",
+    "confidence",
+    "bandwidth",
+)
 # A policy that writes to what it is shown does not compile; its own are the memory and the scratch space.
 VIEW = numba_type(View, read_only=(*COLUMNS, "settings"))
 # The engine's own, with room for every application.
@@ -69,7 +83,8 @@ def shut(view: View) -> View:
 
 
 def empty_view(rows: int, settings: Floats, memory: Floats) -> View:
-    """A View with room for `rows` active applications, all zero."""
+    """A View with room for `rows` active applications, all zero; what each would have alone is its limit."""
+    limit = np.zeros(rows)
     return View(
         now=0.0,
         begin=0.0,
@@ -77,13 +92,15 @@ def empty_view(rows: int, settings: Floats, memory: Floats) -> View:
         capacity=0.0,
         application=np.zeros(rows, np.int64),
         nodes=np.zeros(rows),
-        limit=np.zeros(rows),
+        limit=limit,
         remaining=np.zeros(rows),
         posted=np.zeros(rows),
         release=np.zeros(rows),
         progress=np.zeros(rows),
         omega=np.zeros(rows),
         rate=np.zeros(rows),
+        confidence=np.ones(rows),
+        bandwidth=limit,
         settings=settings,
         memory=memory,
         key=np.zeros(rows),
