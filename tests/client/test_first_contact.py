@@ -215,12 +215,12 @@ def test_commands_of_one_node_share_one_rate(tmp_path: Path, monkeypatch: pytest
     buckets = [SharedBucket.make(tmp_path / f"run {number}", clock) for number in range(4)]
     for bucket in buckets:
         bucket.set_rate(RATE, fallback=RATE)
-        bucket.set_strange(True)
+        bucket.set_common(tmp_path)
         bucket.common = InCommon()
     moved = drained(buckets, clock, 2.0)
     assert 0.9 * 2.0 * RATE <= moved <= 2.0 * RATE + 5 * depth_of(RATE)
     for bucket in buckets:
-        bucket.set_strange(False)
+        bucket.set_common(None)
     assert drained(buckets, clock, 2.0) >= 0.9 * 8.0 * RATE  # each has met the controller, and goes by its own
     assert not list(tmp_path.glob("penstock-first*"))
 
@@ -288,6 +288,8 @@ def test_three_hundred_fresh_writers_stay_within_the_fallback_share(tmp_path: Pa
         for writer in writers:
             writer.go()
     moved = sum(writer.bucket.admitted for writer in writers)
+    for segment in segments:
+        segment.close()
     assert moved <= phi * capacity * seconds + len(segments) * depth_of(rate)
     assert moved >= 0.8 * len(segments) * rate * seconds
 

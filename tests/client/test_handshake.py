@@ -189,6 +189,8 @@ class TlsController:
                 reply = shaking.welcome(1, step.proof)
             elif isinstance(step, theirs.Refuse):
                 reply = step.error
+        elif isinstance(word, wire.Register):
+            reply = wire.Registered(word.req, 1, word.member, {"": 1e6}, 1.0)
         elif isinstance(word, wire.Post):
             reply = wire.Rate(3, 1, word.op, self.rate, word.hb)
         if reply is not None:

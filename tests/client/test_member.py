@@ -620,6 +620,21 @@ def test_notices_are_for_people() -> None:
     assert only(idle().step(1.0, Received(Notice("restart", "in a moment", 2.0))), LogLine)
 
 
+def test_why_a_job_waits_is_a_warning_in_its_log_and_changes_nothing() -> None:
+    text = "this job has waited for 12 s" + ", and so on" * 40
+    member = paced()
+    outputs = member.step(11.0, Received(Notice("waiting", text)))
+    assert only(outputs, LogLine) == [LogLine(text, True)]
+    assert not said(outputs) and not only(outputs, SetRate)
+    assert (member.state, member.lease_end) == (MemberState.PACED, 18.0)
+
+
+def test_a_notice_of_an_unknown_code_is_one_plain_line() -> None:
+    (line,) = only(idle().step(1.0, Received(Notice("later\n", "a\nb\x1b[2J" + "x" * 10_000))), LogLine)
+    assert not line.warning and line.text.startswith("the controller says later: a b?[2Jxxx")
+    assert line.text.isprintable() and len(line.text) < 1100
+
+
 @pytest.mark.parametrize("value", [math.nan, -1.0, math.inf, 1e19])
 def test_a_rate_that_is_none_is_ignored(value: float) -> None:
     member = paced()

@@ -16,7 +16,8 @@ from penstock.client import bucket as bucket_module
 from penstock.client.bucket import Bucket, boottime, depth_of
 from penstock.client.first_contact import LAST_RESORT
 from penstock.client.notes import PendingAnnouncement
-from penstock.client.phases import UNKNOWN, Phase
+from penstock.client.operation import UNKNOWN
+from penstock.client.phases import Phase
 from penstock.client.shared_bucket import SharedBucket
 from penstock.wire.messages import Complete, Extend, Post, Register
 

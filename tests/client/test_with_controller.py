@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from forked import Forked
+
 SERVE = """
 import sys
 from penstock.live.server.config import load_config
@@ -50,9 +52,7 @@ class Machine:
         self.start()
 
     def start(self) -> None:
-        self.server = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(self.config)], stdout=subprocess.PIPE, text=True
-        )
+        self.server = Forked([sys.executable, "-c", SERVE, str(self.config)], stdout=subprocess.PIPE, text=True)
         assert self.server.stdout is not None
         assert self.server.stdout.readline() == "ready\n"
 
@@ -105,7 +105,6 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 
 @pytest.mark.slow
-@pytest.mark.timing
 def test_two_jobs_share_and_survive_the_controller(machine: Machine) -> None:
     jobs = [machine.job(name, 30e6) for name in ("a", "b")]
     machine.begin(*jobs)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 VALUES = {"--volume": "volume", "--direction": "direction", "--targets": "targets", "--job": "job"}
-FLAGS = {"--json": "json"}
+FLAGS = {"--json": "json", "--shim": "shim", "--strict": "strict"}
+NEGATED = {"--no-shim": "shim"}
 
 
 def quick_arguments(words: list[str]) -> dict[str, Any] | None:
@@ -26,6 +27,8 @@ def quick_arguments(words: list[str]) -> dict[str, Any] | None:
             break
         if name in FLAGS and not equals:
             found[FLAGS[name]] = True
+        elif name in NEGATED and not equals:
+            found[NEGATED[name]] = False
         elif name in VALUES and (equals or (rest and not rest[0].startswith("-"))):
             found[VALUES[name]] = value if equals else rest.pop(0)
         else:

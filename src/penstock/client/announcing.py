@@ -36,7 +36,18 @@ class Announcing(Pacing):
         released = t if self._born is None else self._born
         s = self.settings
         self._send(
-            Register(self._next_req(), s.job, self.member, s.nodes, s.cap, t - released, s.progress, dict(s.labels))
+            Register(
+                self._next_req(),
+                s.job,
+                self.member,
+                s.nodes,
+                s.cap,
+                t - released,
+                s.progress,
+                dict(s.labels),
+                s.uid,
+                s.kind,
+            )
         )
 
     def _resync(self, t: float) -> None:
@@ -60,6 +71,8 @@ class Announcing(Pacing):
                 self.settings.job,
                 self.settings.nodes,
                 self.settings.cap,
+                self.settings.uid,
+                self.settings.kind,
             )
         )
         if self.op is not None:
@@ -76,14 +89,16 @@ class Announcing(Pacing):
     def _post(self, t: float, op: OpenPhase) -> None:
         self._post_req, self._repost_due = self._next_req(), NEVER
         op.known = True
-        self._send(Post(self._post_req, op.op, self._next_hb(t), op.volume, op.direction, op.targets))
+        hb = self._next_hb(t)
+        said = (op.op, hb, op.volume, op.direction, op.targets, op.confidence)
+        self._send(Post(self._post_req, *said, program=op.program))
 
     def _say_beat(self, t: float) -> None:
         # A beat acknowledges the rate in force; at the fallback rate, none of the controller's is.
         epoch, rev = self.key if self._pacing in (MemberState.PACED, MemberState.FREE) else (0, 0)
         done, op = (self.op.done, self.op.op) if self.op else (0.0, 0)
         seen = self.op.seen if self.op and not self.op.targets else ()
-        self._send(Beat(self._next_hb(t), epoch, rev, done, op, seen))
+        self._send(Beat(self._next_hb(t), epoch, rev, done, op, seen, *self.outside))
 
     def _next_hb(self, t: float) -> int:
         """Number a message that the controller may echo as the anchor of a lease."""

@@ -3,7 +3,7 @@
 | variable | meaning |
 | --- | --- |
 | PENSTOCK | `off`: no pacing at all |
-| PENSTOCK_ADDRESS | `unix:/path`, `/path`, `tcp://host:port` (TLS), `tcp-plain://host:port`; else the usual sockets |
+| PENSTOCK_ADDRESS | `unix:/path`, `/path`, `tcp://host:port` (TLS), `tcp-plain://host:port`; several with commas |
 | PENSTOCK_CA | file of certificates that the controller's is checked against |
 | PENSTOCK_TOKEN | file with the job's token, readable by its owner only |
 | PENSTOCK_MUNGE_SOCKET | of munged, if not in its usual place |
@@ -56,22 +56,27 @@ class ClientConfig:
     """All that a client needs to know; no address: off."""
 
     settings: MemberSettings
-    address: Address | None = None
+    addresses: tuple[Address, ...] = ()  # of the controller and of those who stand by
     ca: str | None = None
     token: str | None = None
     munge_socket: str | None = None
     bucket: str | None = None
     off_file: Path = OFF_FILE
 
+    @property
+    def address(self) -> Address | None:
+        """The first of them."""
+        return self.addresses[0] if self.addresses else None
+
 
 def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
     """The configuration of this process; an InvalidOption names the variable that cannot be taken."""
     env = os.environ if env is None else env
-    address = None if env.get("PENSTOCK", "").lower() == "off" else _address(env)
+    addresses = () if env.get("PENSTOCK", "").lower() == "off" else _addresses(env)
     token = env.get("PENSTOCK_TOKEN") or None
     job = env.get("PENSTOCK_JOB") or (job_of_token(token) if token else "") or env.get("SLURM_JOB_ID") or _session()
     job = as_name(job)
-    near = (address.path,) if address is not None and address.path else (str(SYSTEM_SOCKET),)
+    near = tuple(each.path for each in addresses if each.path) or (str(SYSTEM_SOCKET),)
     first = first_contact(_amount(env, "PENSTOCK_FALLBACK"), env, near)
     settings = MemberSettings(
         job=job,
@@ -81,11 +86,12 @@ def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
         fallbacks=first.rates,
         fallback_words=first.words,
         timeout=_timeout(env),
-        off=address is None,
+        off=not addresses,
+        addresses=max(1, len(addresses)),
     )
     return ClientConfig(
         settings,
-        address,
+        addresses,
         env.get("PENSTOCK_CA") or None,
         token,
         env.get("PENSTOCK_MUNGE_SOCKET") or None,
@@ -97,7 +103,7 @@ def from_environment(env: Mapping[str, str] | None = None) -> ClientConfig:
 def is_off() -> bool:
     """Whether this process is not to be paced whatever else is said, or there is nobody at this site who could."""
     try:
-        nobody = _address(os.environ) is None and not os.environ.get("PENSTOCK_BUCKET")
+        nobody = not _addresses(os.environ) and not os.environ.get("PENSTOCK_BUCKET")
     except InvalidOption:
         nobody = False
     return nobody or os.environ.get("PENSTOCK", "").lower() == "off" or OFF_FILE.exists()
@@ -113,8 +119,8 @@ def own_rate(env: Mapping[str, str]) -> float | None:
 
 def sockets(env: Mapping[str, str]) -> tuple[str, ...]:
     """Beside which the site's file may be: that of the address if it has one, else the usual ones."""
-    given = env.get("PENSTOCK_ADDRESS", "").removeprefix("unix:")
-    return (given,) if given.startswith("/") else (str(SYSTEM_SOCKET),)
+    given = (each.strip().removeprefix("unix:") for each in env.get("PENSTOCK_ADDRESS", "").split(","))
+    return tuple(each for each in given if each.startswith("/")) or (str(SYSTEM_SOCKET),)
 
 
 def as_name(job: str) -> str:
@@ -132,6 +138,15 @@ def for_many(config: ClientConfig) -> ClientConfig:
     return replace(config, settings=replace(settings, labels={**settings.labels, "bucket": "shared"}))
 
 
+def parse_addresses(text: str) -> tuple[Address, ...]:
+    """One address or several, as they are written in PENSTOCK_ADDRESS: the first is tried first.
+
+    >>> [each.host for each in parse_addresses("tcp://io1.example.org:7070, tcp://io2.example.org:7070")]
+    ['io1.example.org', 'io2.example.org']
+    """
+    return tuple(dict.fromkeys(parse_address(each.strip()) for each in text.split(",")))
+
+
 def parse_address(text: str) -> Address:
     """An address as it is written in PENSTOCK_ADDRESS.
 
@@ -145,7 +160,9 @@ def parse_address(text: str) -> Address:
             return Address(host=host.strip("[]"), port=int(port), tls=scheme == "tcp")
     elif (path := text.removeprefix("unix:")).startswith("/"):
         return Address(path=path)
-    raise InvalidOption(f"PENSTOCK_ADDRESS is {text!r}; accepted are unix:/path, /path and tcp://host:port")
+    raise InvalidOption(
+        f"PENSTOCK_ADDRESS is {text!r}; accepted are unix:/path, /path and tcp://host:port, or several with commas"
+    )
 
 
 def job_of_token(path: str) -> str:
@@ -158,15 +175,15 @@ def job_of_token(path: str) -> str:
         return ""
 
 
-def _address(env: Mapping[str, str]) -> Address | None:
+def _addresses(env: Mapping[str, str]) -> tuple[Address, ...]:
     if given := env.get("PENSTOCK_ADDRESS"):
-        return parse_address(given)
+        return parse_addresses(given)
     runtime = env.get("XDG_RUNTIME_DIR")
     for path in (*((Path(runtime) / "penstock.sock",) if runtime else ()), SYSTEM_SOCKET):
         # A controller that was stopped has no socket; its file says that this site has one.
         if os.path.exists(path) or os.path.exists(beside(str(path))):
-            return Address(path=str(path))
-    return None
+            return (Address(path=str(path)),)
+    return ()
 
 
 def _session() -> str:

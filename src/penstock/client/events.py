@@ -32,6 +32,8 @@ class Begin(msgspec.Struct, frozen=True):
     volume: float
     direction: str = "write"
     targets: tuple[str, ...] = ()
+    confidence: float = 1.0  # below 1: nobody announced it
+    program: str = ""  # a digest of what moves the bytes then
 
 
 class ExtendPhase(msgspec.Struct, frozen=True):
@@ -50,6 +52,13 @@ class SeenOn(msgspec.Struct, frozen=True):
     """The targets that bytes of the phase were seen on so far."""
 
     targets: tuple[str, ...]
+
+
+class Outside(msgspec.Struct, frozen=True):
+    """Bytes of the job, so far, that went past its pacer, and how."""
+
+    total: float
+    how: str = ""
 
 
 class End(msgspec.Struct, frozen=True):
@@ -74,13 +83,14 @@ class Timer(msgspec.Struct, frozen=True):
     """The time of the last WakeAt has come."""
 
 
-Event = LinkUp | LinkDown | Received | Begin | ExtendPhase | Progress | SeenOn | End | Switch | Leave | Timer
+Event = LinkUp | LinkDown | Received | Begin | ExtendPhase | Progress | SeenOn | Outside | End | Switch | Leave | Timer
 
 
 class Dial(msgspec.Struct, frozen=True):
-    """Drop the link, if there is one (no LinkDown follows), and dial after so many seconds."""
+    """Drop the link, if there is one (no LinkDown follows), and dial after so many seconds, at one of the addresses."""
 
     after: float
+    place: int = 0  # in the list of addresses
 
 
 class HangUp(msgspec.Struct, frozen=True):

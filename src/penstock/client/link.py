@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from penstock.client.bucket import Bucket, Clock, boottime
-from penstock.client.config import ClientConfig
+from penstock.client.config import Address, ClientConfig
 from penstock.client.events import (
     Begin,
     Dial,
@@ -32,6 +32,7 @@ from penstock.client.events import (
     LinkUp,
     LogLine,
     Output,
+    Outside,
     Progress,
     Received,
     SeenOn,
@@ -78,13 +79,13 @@ class Link:
         self._left = threading.Event()
         self._transport: Transport | None = None
         self._handshake: ClientHandshake | None = None
-        self._attempts = 0
+        self._attempts = self._place = 0
         self._limit = math.inf  # of dialling and of the handshake
         self._dial_at = math.inf if self.member.state is MemberState.OFF else clock()
         self._wake_at = math.inf
         self._look_at = clock() + SWITCH_EVERY
         self._settled = self.member.state is MemberState.OFF  # the first attempt to reach the controller is over
-        self._settled_by = clock() + CONNECT_LIMIT
+        self._settled_by = clock() + CONNECT_LIMIT * max(1, len(config.addresses))
         self._common: SharedBucket | None = None
         self._sharing = threading.Lock()
         self._selector = selectors.DefaultSelector()
@@ -99,7 +100,7 @@ class Link:
 
         Where it is shared by processes of which none sees what the others move, more is announced here when needed.
         """
-        limit = self.config.settings.timeout + (0.0 if self._settled else CONNECT_LIMIT)
+        limit = self.config.settings.timeout + max(0.0, 0.0 if self._settled else self._settled_by - self._clock())
         asked = PendingAnnouncement(begin, pacer, limit, shared)
         if self._broken:
             self.release(pacer)
@@ -114,6 +115,10 @@ class Link:
     def extend(self, more: float) -> None:
         """More will be moved than announced."""
         self._note(ExtendPhase(more))
+
+    def went_past(self, total: float, how: str) -> None:
+        """So many bytes of the job, so far, went past its pacer."""
+        self._note(Outside(total, how))
 
     def touches(self, file: object) -> None:
         """Bytes of the phase go to this file. Only where the site says which targets are where."""
@@ -136,7 +141,7 @@ class Link:
             if isinstance(pacer, Bucket):
                 pacer.common = self._common if rate is not None else None
             elif isinstance(pacer, SharedBucket):
-                pacer.set_strange(rate is not None)
+                pacer.set_common(self._common.path if rate is not None and self._common is not None else None)
             if rate is None and self._common is not None:
                 leave_common(self._common)
                 self._common = None
@@ -332,9 +337,9 @@ class Link:
                             self._transport.send(message)
                         except (OSError, LinkLost) as error:
                             lost = words(error)
-                case Dial(after):
+                case Dial(after, place):
                     self._hang_up()
-                    self._dial_at = self._clock() + after
+                    self._dial_at, self._place = self._clock() + after, place
                 case HangUp():
                     self._hang_up()
                     self._dial_at = math.inf
@@ -348,12 +353,12 @@ class Link:
 
     def _dial(self) -> None:
         self._dial_at = math.inf
-        address = self.config.address
-        if address is None:
+        if not self.config.addresses:
             return
+        address = self.config.addresses[self._place]
         self._attempts += 1
         try:
-            self._handshake = ClientHandshake(self._identity(), self.member.epoch_seen)
+            self._handshake = ClientHandshake(self._identity(address), self.member.epoch_seen)
         except OSError as error:
             self._lose(f"nothing to show who we are: {words(error)}", warning=True)
             return
@@ -364,11 +369,10 @@ class Link:
         except (OSError, LinkLost, ValueError) as error:
             self._lose(f"{address}: {words(error)}", warning=is_tls(error))
 
-    def _identity(self) -> Credential:
-        assert self.config.address is not None
+    def _identity(self, address: Address) -> Credential:
         if self.config.token is not None:
             return ByToken(self.config.token)
-        if self.config.address.path:
+        if address.path:
             return ByPeer()
         return ByMunge(self.config.settings.job, self.config.munge_socket)
 
@@ -431,7 +435,7 @@ class Link:
     def _lose(self, reason: str, warning: bool = False) -> None:
         """The link is gone; a warning if somebody has to mend that, for time does not."""
         self._hang_up()
-        self._settled = True
+        self._settled = self._settled or self._attempts >= len(self.config.addresses)
         self._step(LinkDown(reason, warning))
 
     def _hang_up(self) -> None:

@@ -24,6 +24,7 @@ from penstock.client.events import (
     LinkDown,
     LinkUp,
     Output,
+    Outside,
     Progress,
     Received,
     SeenOn,
@@ -39,9 +40,12 @@ from penstock.wire.messages import Ack, Complete, Error, Goodbye, Message, Notic
 __all__ = ["Member", "MemberSettings", "MemberState"]
 
 UNREACHABLE_PAUSE = 30.0  # seconds between two tries to reach the controller, at most
+EAGER_PAUSE = 1.0  # and while there is a lease that a standby could renew
+NEXT_PAUSE = 0.3  # from one address to the next, at most
 REFUSED_PAUSE = 60.0  # and between two tries to be taken by one that refuses
 LEAST_BEAT = 0.01  # seconds; a controller that asks for more beats than that is not in its right mind
 MOST_TEXT = 300  # characters of a controller's that are logged
+MOST_NOTICE = 1000  # and of what it says to people
 REFUSALS = frozenset({"auth", "version", "forbidden"})
 
 
@@ -70,8 +74,10 @@ class Member(Announcing):
                 self._progress(done)
             case SeenOn(targets):
                 self._seen_on(t, targets)
-            case Begin(volume, direction, targets):
-                self._begin(t, volume, direction, targets)
+            case Begin():
+                self._begin(t, event)
+            case Outside(total, how):
+                self._outside(t, total, how)
             case End(done):
                 self._end(done)
             case ExtendPhase(more):
@@ -79,7 +85,7 @@ class Member(Announcing):
             case LinkUp(welcome):
                 self._up(t, welcome)
             case LinkDown(reason, warning):
-                self._down(reason, warning)
+                self._down(t, reason, warning)
             case Switch(on):
                 self._switch(on)
             case Leave(reason):
@@ -106,7 +112,7 @@ class Member(Announcing):
         if t >= self._silence_ends():
             # Every beat of an open operation is answered; TCP may take minutes to notice that nobody is there.
             self._log(f"nothing heard for {t - self._heard:.3g} s; dialling anew")
-            self._dial_again()
+            self._dial_again(t)
         if self._link is not LinkState.UP:
             return
         if self.op is not None and t >= self._repost_due:
@@ -130,17 +136,19 @@ class Member(Announcing):
         )
 
     def _silence_ends(self) -> float:
-        """Until when a link counts as one on which nothing is heard."""
-        return self._heard + 2 * self._lease if self._link is LinkState.UP and self.op is not None else NEVER
+        """Until when a link counts as one on which nothing is heard; where another may lead, while the lease lasts."""
+        patience = 2 * self._lease if self.settings.addresses == 1 else 0.6 * self._lease
+        return self._heard + patience if self._link is LinkState.UP and self.op is not None else NEVER
 
     # What the job does.
 
-    def _begin(self, t: float, volume: float, direction: str, targets: tuple[str, ...]) -> None:
+    def _begin(self, t: float, given: Begin) -> None:
         if self.op is not None:
-            self._extend(volume)
+            self._extend(given.volume)
             return
         self._ops += 1
-        self.op = OpenPhase(self._ops, volume, direction, targets, t)
+        self.op = OpenPhase(self._ops, given.volume, given.direction, given.targets, t)
+        self.op.confidence, self.op.program = given.confidence, given.program
         self._heard = t
         self._gave_up = False
         if self._link is LinkState.OFF:
@@ -172,6 +180,13 @@ class Member(Announcing):
         if self._link is LinkState.UP and self.op.answered:
             self._say_beat(t)
 
+    def _outside(self, t: float, total: float, how: str) -> None:
+        """Say what went past the pacer, with a beat at once if that is much more than was said before."""
+        news = total > 2.0 * self.outside[0]
+        self.outside = total, how
+        if news and self._link is LinkState.UP and self.app:
+            self._say_beat(t)
+
     def _end(self, done: float) -> None:
         if self.op is None:
             return
@@ -189,10 +204,10 @@ class Member(Announcing):
     def _up(self, t: float, welcome: Welcome) -> None:
         if welcome.epoch < self.epoch_seen:
             self._log(f"this controller is of epoch {welcome.epoch}, older than {self.epoch_seen}", warning=True)
-            self._dial_again()
+            self._dial_again(t)
         elif not (LEAST_BEAT <= welcome.beat < NEVER and 0 < welcome.lease < NEVER):
             self._log(f"the controller asks for a beat of {welcome.beat} s and a lease of {welcome.lease} s; ignored")
-            self._dial_again()
+            self._dial_again(t)
         elif self._link is not LinkState.OFF:
             self.epoch_seen = welcome.epoch
             self._lease, self._beat = welcome.lease, welcome.beat
@@ -200,11 +215,11 @@ class Member(Announcing):
             self._heard = t
             self._introduce(t)
 
-    def _down(self, reason: str, warning: bool = False) -> None:
+    def _down(self, t: float, reason: str, warning: bool = False) -> None:
         if self._link is LinkState.OFF:
             return
         if self._link is LinkState.REFUSED:
-            self._out.append(Dial(60.0))
+            self._dial(60.0)
             return
         was_up, self._link = self._link is LinkState.UP, LinkState.DOWN
         if self._pacing is MemberState.WAIT:
@@ -212,30 +227,44 @@ class Member(Announcing):
         if was_up:
             self._log(f"lost the controller{f' ({reason})' if reason else ''}")
             # A restarted controller must not meet everybody at once.
-            self._out.append(Dial(self._chance.uniform(0.0, 2.0 if self.op else 10.0)))
+            self._dial(self._chance.uniform(0.0, 2.0 if self.op else 10.0))
         else:
-            if self._fails == 0 or (warning and reason != self._complaint):
+            first_round_over = self._fails == 0 and self._tried == self.settings.addresses - 1
+            if first_round_over or (warning and reason != self._complaint):
                 why = f" ({reason})" if reason else ""
                 self._log(f"cannot reach the controller{why}; {self.without_grant}", warning or self.strange)
                 self._complaint = reason
-            self._dial_again()
+            self._dial_again(t)
 
-    def _dial_again(self, least: float = 0.0, most: float = UNREACHABLE_PAUSE) -> None:
-        """Hang up and dial after a pause that grows with every failure."""
+    def _dial(self, after: float) -> None:
+        self._out.append(Dial(after, self.place))
+
+    def _dial_again(self, t: float, least: float = 0.0, most: float = UNREACHABLE_PAUSE) -> None:
+        """Hang up and dial the next address."""
         if self._link is LinkState.UP:
             self._link = LinkState.DOWN
+        self.place = (self.place + 1) % self.settings.addresses
+        self._tried += 1
+        self._dial(self._pause(t, least, most))
+        if self._pacing is MemberState.WAIT:
+            self._open()
+
+    def _pause(self, t: float, least: float, most: float) -> float:
+        """Before the next address a short one; after the last of them one that grows with every round."""
+        if self._tried % self.settings.addresses and not least:
+            return self._chance.uniform(0.0, NEXT_PAUSE)
+        if self.settings.addresses > 1 and t < self._lease_end:
+            most = min(most, EAGER_PAUSE)
         longest = min(most, 0.5 * 2.0 ** min(self._fails, 10))
         self._fails += 1
         # Whoever is told when to come again is not to come together with all others that were told so.
         asked = least * self._chance.uniform(1.0, 1.25) if least else 0.0
-        self._out.append(Dial(max(asked, self._chance.uniform(0.5, longest))))
-        if self._pacing is MemberState.WAIT:
-            self._open()
+        return max(asked, self._chance.uniform(0.5, longest))
 
     def _switch(self, on: bool) -> None:
         if on and self._link is LinkState.OFF:
             self._link = LinkState.DOWN
-            self._out.append(Dial(0.0))
+            self._dial(0.0)
         elif not on and self._link is not LinkState.OFF:
             self._send(Goodbye("off"))
             self._link = LinkState.OFF
@@ -257,11 +286,16 @@ class Member(Announcing):
                 self._registered(message)
             case Error():
                 self._error(t, message)
+            case Notice("waiting", text, _):
+                # A warning, for most jobs set up no logging, and their users are to read it all the same.
+                self._log(_plain(text, MOST_NOTICE), warning=True)
             case Notice(code, text, _):
-                self._log(f"the controller says {code}: {text}")
+                self._log(f"the controller says {_plain(code)}: {_plain(text, MOST_NOTICE)}")
 
     def _rate(self, t: float, told: Rate) -> None:
         key = (told.epoch, told.rev)
+        if not self.app:
+            return  # who does not know its number registers anew when the link is lost, and what it held is forgotten
         if self.op is None or told.op != self.op.op or told.epoch < self.epoch_seen or key <= self.key:
             return
         if not 0.0 <= told.rate <= wire.MOST_NUMBER:
@@ -280,8 +314,8 @@ class Member(Announcing):
 
     def _registered(self, told: Registered) -> None:
         self.app, self.member = told.app, told.member
-        self.paths = told.paths
-        self._fails = 0  # only who was taken, not who was let in and sent away
+        self.paths, self.operations = told.paths, told.operations
+        self._fails = self._tried = 0  # only who was taken, not who was let in and sent away
         self.fallbacks = {name: rate for name, rate in told.fallback.items() if 0.0 < rate <= wire.MOST_NUMBER}
         if self._pacing is MemberState.OPEN:
             self._set(self.fallback, NEVER)
@@ -292,7 +326,7 @@ class Member(Announcing):
         elif error.code == "superseded":
             self._log("another process speaks for this member; joining anew")
             self._forget()
-            self._dial_again(error.retry_after)
+            self._dial_again(t, error.retry_after)
         elif error.code == "unknown_app":
             self._log("the controller does not know us; joining anew")
             self._forget()
@@ -305,7 +339,7 @@ class Member(Announcing):
             refused = f"; {self.without_grant}" if error.fatal and self.strange else ""
             self._log(f"the controller reports {error.code}: {_plain(error.text)}{refused}", warning=bool(refused))
             if error.fatal:
-                self._dial_again(error.retry_after, REFUSED_PAUSE)
+                self._dial_again(t, error.retry_after, REFUSED_PAUSE)
 
     def _refused(self, error: Error) -> None:
         if self._link in (LinkState.REFUSED, LinkState.OFF):
@@ -318,7 +352,7 @@ class Member(Announcing):
         # Who was evicted goes unpaced no more. A controller that only cannot tell who we are takes nothing back.
         if self._pacing is MemberState.WAIT or (self._pacing is MemberState.FREE and error.code == "forbidden"):
             self._open()
-        self._out.append(Dial(max(60.0, error.retry_after)))
+        self._dial(max(60.0, error.retry_after))
 
     def _post_refused(self, t: float, error: Error) -> None:
         self._log(
@@ -333,7 +367,7 @@ class Member(Announcing):
             self._open()
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, most: int = MOST_TEXT) -> str:
     """What somebody else says, as one line of a log."""
-    words = " ".join(text[:MOST_TEXT].split())
+    words = " ".join(text[:most].split())
     return "".join(letter if letter.isprintable() else "?" for letter in words)

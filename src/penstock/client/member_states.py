@@ -44,6 +44,9 @@ class MemberSettings:
     member: int | None = None  # its number in the job; None: drawn
     seed: int | None = None  # of the spread of dialling; None: by chance
     off: bool = False
+    uid: int = -1  # whose job it is, if this speaks for a node
+    kind: str = wire.BYTES  # what its volumes and rates are counted in
+    addresses: int = 1  # at which a controller may be found
 
 
 class OpenPhase(msgspec.Struct):
@@ -58,10 +61,13 @@ class OpenPhase(msgspec.Struct):
     known: bool = False  # to the controller, as far as we can tell
     answered: bool = False
     seen: tuple[str, ...] = ()  # targets that its bytes were seen on
+    confidence: float = 1.0  # that the volume is right
+    program: str = ""
 
     def told(self, t: float) -> OpenOp:
         """As the controller hears of it when we come back."""
-        return OpenOp(self.op, self.volume, self.done, self.direction, self.targets, t - self.posted)
+        posted = t - self.posted
+        return OpenOp(self.op, self.volume, self.done, self.direction, self.targets, posted, self.confidence)
 
 
 class LinkState(Enum):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -18,6 +18,12 @@ def devices_of(paths: Mapping[str, str], mounts: str | None = None) -> dict[int,
     known = _mounted(_MOUNTS.read_text("utf-8", "surrogateescape") if mounts is None else mounts)
     on = {target: _device(path, known) for target, path in paths.items()}
     return {device: target for target, device in on.items() if device and list(on.values()).count(device) == 1}
+
+
+def devices_under(paths: Sequence[str], mounts: str | None = None) -> tuple[int, ...]:
+    """The devices that some folders are on."""
+    known = _mounted(_MOUNTS.read_text("utf-8", "surrogateescape") if mounts is None else mounts)
+    return tuple(dict.fromkeys(device for path in paths if (device := _device(path, known))))
 
 
 def device_of(file: object) -> int:

@@ -26,6 +26,9 @@ class Pacing:
         self.epoch_seen = 0
         self.fallbacks: dict[str, float] = {}
         self.paths: dict[str, str] = {}  # where targets are mounted
+        self.operations = 0.0  # on names, a second, that the node may do without a grant; 0: nobody shares them
+        self.outside = (0.0, "")  # bytes that went past the pacer, and how
+        self.place = 0  # of the addresses, the one that is in use or dialled next
         self._chance = random.Random(settings.seed)
         self.member = settings.member if settings.member is not None else self._draw_member()
         self._link = LinkState.OFF if settings.off else LinkState.DOWN
@@ -35,7 +38,7 @@ class Pacing:
         self._lease_end = -NEVER
         self._hb = 0
         self._sent: dict[int, float] = {}
-        self._ops = self._req = self._post_req = self._fails = 0
+        self._ops = self._req = self._post_req = self._fails = self._tried = 0
         self._born: float | None = settings.released
         self._answer_due = self._beat_due = self._repost_due = self._zero_since = NEVER
         self._resync_after = -NEVER
@@ -125,6 +128,15 @@ def shown_rate(rate: float) -> str:
     >>> shown_rate(12_345_678.0), shown_rate(7.0)
     ('12.3 MB/s', '7 B/s')
     """
+    return f"{shown_amount(rate)}/s"
+
+
+def shown_amount(rate: float) -> str:
+    """A number of bytes for a person.
+
+    >>> shown_amount(12_345_678.0)
+    '12.3 MB'
+    """
     steps = (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 0.0))
     prefix, size = next(step for step in steps if rate >= step[1])
-    return f"{rate / (size or 1.0):.3g} {prefix}B/s"
+    return f"{rate / (size or 1.0):.3g} {prefix}B"

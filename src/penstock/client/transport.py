@@ -30,8 +30,9 @@ class LinkLost(Exception):
 class Transport:
     """One connection, from dialling to the end. Whatever fails raises Lost or OSError."""
 
-    def __init__(self, address: Address, ca: str | None, attempt: int = 0) -> None:
+    def __init__(self, address: Address, ca: str | None, attempt: int = 0, most_unsent: int = MOST_UNSENT) -> None:
         self._address = address
+        self._most_unsent = most_unsent
         self._tls: ssl.SSLObject | None = None
         self._shaking = False
         self.connected = False  # and, with TLS, agreed
@@ -83,7 +84,7 @@ class Transport:
         else:
             self._tls.write(data)
             self._unsent += self._out.read()
-        if len(self._unsent) > MOST_UNSENT:
+        if len(self._unsent) > self._most_unsent:
             raise LinkLost("the controller does not read")
         self._flush()
 

@@ -10,6 +10,11 @@ from penstock.cli.parts.phase_options import Direction, JobOption, Targets, Volu
 from penstock.cli.parts.turn import run_in_turn
 
 Json = Annotated[bool, typer.Option("--json", help="At the end, one JSON object on the error stream.")]
+Shim = Annotated[bool, typer.Option("--shim/--no-shim", help="Pace programs that do not ask by a preloaded library.")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Pace static programs, too: the kernel asks before each call, at a price."),
+]
 Command = Annotated[list[str], typer.Argument(metavar="COMMAND [ARGUMENT]", help="What to run.")]
 
 
@@ -20,9 +25,11 @@ def run(
     targets: Targets = None,
     job: JobOption = None,
     json: Json = False,
+    shim: Shim = True,
+    strict: Strict = False,
 ) -> None:
     """Announce the I/O of COMMAND, wait until it may begin, and run it; its exit code and signals are passed on.
 
-    Programs in it that use penstock.client share the granted rate. Without a controller COMMAND simply runs.
+    Its programs share the granted rate, whether they know of it or not. Without a controller COMMAND simply runs.
     """
-    run_in_turn(command, volume, direction, targets, job, json)
+    run_in_turn(command, volume, direction, targets, job, json, shim, strict)
