@@ -26,7 +26,7 @@ from penstock.live.core.events import Close, Output, Send
 from penstock.live.core.records import decode
 from penstock.policies.sharing import Sharing, find
 
-SLICE = 50
+SLICE = 25
 RUNS = int(os.environ.get("PENSTOCK_FAULT_RUNS", "3000"))
 SEED = os.environ.get("PENSTOCK_FAULT_SEED")
 BLOCKS = [range(first, min(first + BLOCK, RUNS)) for first in range(0, RUNS, BLOCK)] if not SEED else [[int(SEED)]]

@@ -90,7 +90,7 @@ class Asked(Decider):
             application, program.nodes[application], program.limit[operation], program.volume[operation], self.now,
             self.release[application], self.done[application], mean, 0.0,
         )  # fmt: skip
-        for name, value in zip(COLUMNS, values, strict=True):
+        for name, value in zip(COLUMNS[:-2], values, strict=True):  # confidence stays 1, the bandwidth is the limit
             getattr(self.view, name)[row] = value
 
     def _complete(self, application: int, operation: int) -> None:

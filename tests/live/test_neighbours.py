@@ -97,7 +97,7 @@ def test_a_token_without_news_is_one_of_the_version_before() -> None:
 
 def test_a_snapshot_says_that_an_earlier_version_cannot_read_it() -> None:
     state = ControllerState(ControllerSettings(resources=(Resource("all", 1.0),)))
-    assert msgspec.msgpack.decode(state.snapshot())["version"] == snapshots.VERSION == 3 > snapshots.READ[0]
+    assert msgspec.msgpack.decode(state.snapshot())["version"] == snapshots.VERSION == 4 > snapshots.READ[0]
 
 
 def test_records_that_an_earlier_version_does_not_know_are_none_to_it() -> None:

@@ -33,12 +33,12 @@ HANGS = 20.0  # seconds without a chunk, which takes 1 s at the fallback rate
 class Writers:
     """Processes full of paced writers."""
 
-    def __init__(self, controller: Controller, processes: int, each: int, volume: float, fallback: float) -> None:
+    def __init__(self, sockets: str, processes: int, each: int, volume: float, fallback: float) -> None:
         self.count = processes * each
         script = str(Path(__file__).with_name("writers.py"))
         self._processes = [
             subprocess.Popen(
-                [sys.executable, script, str(controller.socket), f"w{number}", str(each), str(volume), str(fallback)],
+                [sys.executable, script, sockets, f"w{number}", str(each), str(volume), str(fallback)],
                 env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             )
             for number in range(processes)
@@ -52,15 +52,18 @@ class Writers:
             each.stdin.flush()
         return [writer for each in self._processes for writer in json.loads(each.stdout.readline())]
 
-    def kill(self) -> None:
-        for each in self._processes:
+    def kill(self, last: int | None = None) -> None:
+        """All of them, or the last few processes."""
+        gone = self._processes[-last:] if last else self._processes
+        self._processes = self._processes[: len(self._processes) - len(gone)]
+        for each in gone:
             each.kill()
             each.communicate()
 
 
 @contextmanager
 def writing(controller: Controller, processes: int, each: int, volume: float, fallback: float) -> Iterator[Writers]:
-    writers = Writers(controller, processes, each, volume, fallback)
+    writers = Writers(str(controller.socket), processes, each, volume, fallback)
     try:
         yield writers
     finally:
@@ -92,6 +95,7 @@ def total(writers: list[dict[str, Any]], what: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.timing
+@pytest.mark.xdist_group("crowds")
 @pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.soak)])
 def test_kills_under_five_hundred_writers(tmp_path: Path, kills: int) -> None:
     capacity, count, chance = 25e6, 500, random.Random(7)
@@ -136,7 +140,6 @@ def kill_often(
 
 
 @pytest.mark.slow
-@pytest.mark.timing
 def test_a_stopped_controller_is_done_without_and_comes_back(tmp_path: Path) -> None:
     capacity, count, lease = 4e6, 40, 2.0
     share, fallback = capacity / count, PHI * capacity / count

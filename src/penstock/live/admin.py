@@ -49,7 +49,11 @@ class NoController(PenstockError):
 
 
 class CommandRefused(PenstockError):
-    """The controller does not do what an operator asks for."""
+    """The controller does not do what an operator asks for; `code` is the wire's word for why."""
+
+    def __init__(self, text: str, code: str = "") -> None:
+        super().__init__(text)
+        self.code = code
 
 
 class Place(Protocol):
@@ -126,7 +130,7 @@ class Line:
         while True:
             message = self._next()
             if isinstance(message, Error) and message.req in (0, number):
-                raise CommandRefused(message.text)
+                raise CommandRefused(message.text, message.code)
             if isinstance(message, Answer) and message.req == number:
                 return message.body
             if isinstance(message, Page) and message.req == number:

@@ -20,6 +20,10 @@ PING = 60.0  # seconds between two beats of a member that has nothing to move
 # Flags of a Rate.
 PACED, FREE, DRAINING, MONITOR = 0, 1, 2, 4
 
+# What a member is paced by; what one of operations says that it does.
+BYTES, OPERATIONS = KINDS = ("bytes", "operations")
+METADATA = "metadata"
+
 ROLES = ("client", "admin", "hook", "standby", "node")
 AUTH_KINDS = ("peer", "munge", "hmac")
 
@@ -66,7 +70,11 @@ class Auth(Message, tag=2, frozen=True):
 
 
 class Register(Message, tag=3, frozen=True):
-    """A member that moves bytes for a job; `release` and `progress` are seconds so far."""
+    """A member that moves bytes for a job; `release` and `progress` are seconds so far.
+
+    `uid` is whose job it is, by the word of one that speaks for a node; -1: that of the one who was let in. `kind` is
+    what it is paced by: bytes, or operations on names, which are then its volumes and rates.
+    """
 
     req: int
     job: str
@@ -76,6 +84,8 @@ class Register(Message, tag=3, frozen=True):
     release: float = 0.0
     progress: float = 0.0
     labels: dict[str, str] = {}
+    uid: int = -1
+    kind: str = BYTES
 
 
 class OpenOp(msgspec.Struct, array_like=True, frozen=True):
@@ -87,6 +97,7 @@ class OpenOp(msgspec.Struct, array_like=True, frozen=True):
     direction: str
     targets: tuple[str, ...]
     posted: float  # seconds ago
+    confidence: float = 1.0
 
 
 class Resync(Message, tag=4, frozen=True):
@@ -104,13 +115,16 @@ class Resync(Message, tag=4, frozen=True):
     job: str = ""
     nodes: int = 1
     cap: float | None = None
+    uid: int = -1
+    kind: str = BYTES
 
 
 class Post(Message, tag=5, frozen=True):
     """An I/O phase begins: so many bytes are to be moved. Counts as a Beat.
 
     `cap` is the most that this phase can use, if not what was registered. `work` is how long the job computed before
-    it, by its own clock; it is taken where it agrees with the controller's clock, for it has more digits.
+    it, by its own clock; it is taken where it agrees with the controller's clock, for it has more digits. `program` is
+    a digest of what moves the bytes, for phases that nobody announced.
     """
 
     req: int
@@ -122,6 +136,7 @@ class Post(Message, tag=5, frozen=True):
     confidence: float = 1.0
     cap: float | None = None
     work: float | None = None
+    program: str = ""
 
 
 class Extend(Message, tag=6, frozen=True):
@@ -142,7 +157,8 @@ class Beat(Message, tag=8, frozen=True):
     """A sign of life, with how far the open operation is; implies the Ack of `rev`.
 
     `op` is the operation that is open, known to the controller or not; 0: none is; None: not said. `seen` are the
-    targets that its bytes were seen on, if it named none.
+    targets that its bytes were seen on, if it named none. `outside`: bytes of the job, so far, that went past its
+    pacer, and `how`.
     """
 
     hb: int
@@ -151,6 +167,8 @@ class Beat(Message, tag=8, frozen=True):
     done: float = 0.0
     op: int | None = None
     seen: tuple[str, ...] = ()
+    outside: float = 0.0
+    how: str = ""
 
 
 class Complete(Message, tag=9, frozen=True):
@@ -238,6 +256,7 @@ class Registered(Message, tag=66, frozen=True):
     floor: float
     targets: tuple[str, ...] = ()
     paths: dict[str, str] = {}  # where targets are mounted, as far as the site says so
+    operations: float = 0.0  # on names, a second, that its node may do without a grant; 0: these are not shared here
 
 
 class Rate(Message, tag=67, frozen=True):
@@ -307,6 +326,11 @@ class BadFrame(Exception):
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
         self.code = code
+
+
+def body_of(message: Message) -> bytes:
+    """A message as it goes in a lane."""
+    return _encoder.encode(message)
 
 
 def frame(message: Message) -> bytes:

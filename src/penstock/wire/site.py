@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+from pathlib import Path
 
 import msgspec
 
@@ -29,6 +30,13 @@ class Site(msgspec.Struct, frozen=True):
 def beside(socket: str) -> str:
     """Where the file of the controller is that listens on this UNIX socket, unless it was told another place."""
     return f"{socket}.fallback"
+
+
+def usual_journal() -> Path:
+    """Where a controller keeps its journal unless it was told another place."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/penstock")
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "penstock"
 
 
 def site_bytes(site: Site) -> bytes:

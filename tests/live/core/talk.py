@@ -106,9 +106,12 @@ class Talk:
             if app.members and not app.active
         }
         used = [0.0] * len(self.state.capacity)
-        lost = sum(member.nodes for member in self.state.members() if member.stage is Stage.LOST)
+        lost = dict.fromkeys(wire.KINDS, 0.0)
         for member in self.state.members():
-            part = min(1.0, self.settings.machine_nodes / lost) if member.stage is Stage.LOST else 1.0
+            lost[member.app.kind] += member.nodes if member.stage is Stage.LOST else 0.0
+        for member in self.state.members():
+            alike = lost[member.app.kind]
+            part = min(1.0, self.settings.machine_nodes / alike) if member.stage is Stage.LOST else 1.0
             for k, amount in amounts(self.state, member):
                 used[k] += part * amount
         assert np.allclose(used, self.state.charges.used, rtol=1e-9, atol=1e-9)

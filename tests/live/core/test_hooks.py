@@ -79,6 +79,32 @@ def test_a_new_life_has_its_own_nodes() -> None:
     assert "never said to begin" in hook(talk, "job_end", node="n7", restart=2)["ignored"]
 
 
+def test_a_start_that_is_said_again_takes_nothing_back() -> None:
+    """Every node says it, and a bridge that lost its memory: the nodes that ended stay ended, and the names known."""
+    talk, _ = started()
+    hook(talk, "job_end", node="n1")
+    hook(talk, "job_ending")
+    hook(talk, "job_start", nodes=1)
+    job = talk.state.jobs["a"]
+    assert (job.nodes, job.names, job.over, job.ending) == (2, ("n1", "n2"), {"n1"}, True)
+    hook(talk, "job_end", node="n2")
+    assert not talk.state.jobs and not talk.state.members()
+
+
+def test_what_the_batch_system_said_can_be_asked_by_its_hooks() -> None:
+    talk, (_, second) = started()
+    hook(talk, "job_end", node="n1")
+    answer = talk.admin("batch")
+    (job,) = answer["jobs"]
+    assert 0.0 < answer["committed"] <= 1.0
+    assert (job["job"], job["restart"], job["uid"], job["names"], job["ending"]) == ("a", 0, 1000, ["n2"], False)
+    assert job["leased"] and job["charge"] > 0.0
+    second.cut()
+    talk.sleep(60.0)
+    (job,) = talk.admin("batch")["jobs"]
+    assert not job["leased"]
+
+
 @pytest.mark.parametrize(("job", "node"), [("a", "n9"), ("b", "n1")])
 def test_a_node_or_a_job_that_nobody_announced(job: str, node: str) -> None:
     talk, _ = started()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from penstock.live.core import ControllerSettings, ControllerState, Resource, Stage
 from penstock.live.core import records as to
 from penstock.wire.messages import FREE
@@ -83,7 +81,6 @@ def test_an_empty_state_is_packed() -> None:
     assert back(begun()).epoch == 1
 
 
-@pytest.mark.timing
 def test_ten_thousand_leases_are_packed_in_a_moment() -> None:
     """Nobody is answered meanwhile: 15 ms, and four times that on a slow machine; a restart takes 0.25 s of its two."""
     state = begun(SITES[:1])

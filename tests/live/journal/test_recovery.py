@@ -186,8 +186,8 @@ def test_a_missing_segment_is_damage(live: Callable[..., Life]) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"version": 1}, "has version 1; this penstock reads 2 to 3"),
-        ({"rows": [[]]}, "not in the form of version 3"),
+        ({"version": 1}, "has version 1; this penstock reads 2 to 4"),
+        ({"rows": [[]]}, "not in the form of version 4"),
     ],
 )
 def test_a_snapshot_that_cannot_be_taken_is_refused_with_its_name(

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from forked import Forked
 from penstock.wire import messages as wire
 from penstock.wire.messages import Auth, Challenge, Hello, Message, Welcome
 
@@ -137,7 +138,7 @@ class Server:
         file.write_text(yaml.safe_dump(self.config))
         with (self.folder / "stderr").open("wb") as errors:
             command = [sys.executable, "-c", SERVE, str(file), *options]
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+            self.process = Forked(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline().strip()
         if ok:

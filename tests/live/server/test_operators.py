@@ -20,10 +20,10 @@ import pytest
 
 from machine import open_to_all
 from penstock.live.journal import replay
-from penstock.live.server import serve as serving
+from penstock.live.server import readiness
 from penstock.live.server.config import make_config
 from penstock.live.server.errors import CannotServe
-from penstock.live.server.serve import check
+from penstock.live.server.readiness import check
 from penstock.wire.messages import Post, Rate, Register, Registered
 from penstock.wire.tokens import Claims, make_token, proof
 from ports import free_port
@@ -106,7 +106,7 @@ def test_a_check_says_what_a_start_would_complain_of(tmp_path: Path) -> None:
 
 def test_too_few_open_files_are_told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
-    monkeypatch.setattr(serving, "file_limit", lambda: 1024)
+    monkeypatch.setattr(readiness, "file_limit", lambda: 1024)
     (warning,) = (each for each in check(make_config(capacity=1)) if "open files" in each)
     assert "1,024 open files are allowed, and 20,100 would be needed" in warning and "924 connections" in warning
 

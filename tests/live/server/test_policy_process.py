@@ -75,7 +75,7 @@ def own(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def found() -> Iterator[PolicyProcesses]:
+def found(forking: None) -> Iterator[PolicyProcesses]:
     processes = PolicyProcesses()
     yield processes
     processes.close()

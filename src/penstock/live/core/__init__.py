@@ -3,7 +3,7 @@
 - `core`: `step(time, inputs) → outputs`; start reading here. `events`: what goes in and comes out.
 - `handlers` (members), `admin` (operators), `checks`: words become `records`; `apply`: records change the `state`.
 - `decide`: the policy is asked, with `rows`, `losses`, `policy_memory`; `dispatch`, `charges`: no more than there is.
-- `snapshots`: a state as bytes; `status`: a state for people.
+- `snapshots`: a state as bytes; `status`, `job_status`, `forecast`: a state for people, in `pieces`.
 """
 
 from penstock.live.core.core import Core

@@ -1,14 +1,17 @@
-"""What operators ask for: to look, or to change something while everyone goes on."""
+"""What operators ask for: to look, in pieces, or to change something while everyone goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.errors import PenstockError
 from penstock.live.core import checks, records, status
 from penstock.live.core.checks import Refused
+from penstock.live.core.forecast import forecasts
+from penstock.live.core.job_status import top
 from penstock.live.core.members import App
+from penstock.live.core.pieces import Pieces, whole
 from penstock.live.core.state import MONITOR, PAUSED, RUN
 from penstock.model.units import parse_quantity
 from penstock.wire import messages as wire
@@ -18,42 +21,86 @@ if TYPE_CHECKING:
     from penstock.live.core.sessions import Session
 
 Args = dict[str, Any]
+V = TypeVar("V")
 _MODES = {"enforce": RUN, "monitor": MONITOR, "pause": PAUSED}
 _MOST_ROWS = 10_000
+_ALSO = {"mine": ("client",), "batch": ("hook",)}  # roles that may ask besides operators
 
 
 def take(core: Core, session: Session, message: wire.Admin) -> None:
     """Do what an operator says, and answer; others may look at what is theirs, and at the totals."""
-    session.need(*(("admin", "client") if message.verb == "mine" else ("admin",)))
-    if message.verb not in _VERBS:
-        raise Refused("value", f"no command {message.verb[:80]!r}; known: {', '.join(_VERBS)}")
-    accepted, verb = _VERBS[message.verb]
+    if message.verb in _LOOKS:
+        answer = whole(look(core, session, message))
+    else:
+        accepted, order = _allowed(_ORDERS, session, message)
+        _check_names(message, accepted)
+        answer = order(core, session.identity.uid, message.args)
+    core.send(session.number, wire.Answer(message.req, answer))
+
+
+def is_look(verb: str) -> bool:
+    """Whether a command changes nothing, so that it needs no turn to be answered."""
+    return verb in _LOOKS
+
+
+def look(core: Core, session: Session, message: wire.Admin) -> Pieces[Any]:
+    """The answer to a look, in pieces."""
+    accepted, made = _allowed(_LOOKS, session, message)
+    _check_names(message, accepted)
+    return (yield from made(core, session.identity.uid, message.args))
+
+
+def _allowed(verbs: Mapping[str, V], session: Session, message: wire.Admin) -> V:
+    session.need("admin", *_ALSO.get(message.verb, ()))
+    if message.verb not in verbs:
+        known = ", ".join((*_LOOKS, *_ORDERS))
+        raise Refused("value", f"no command {message.verb[:80]!r}; known: {known}")
+    return verbs[message.verb]
+
+
+def _check_names(message: wire.Admin, accepted: tuple[str, ...]) -> None:
     if unknown := [name for name in message.args if name not in accepted]:
         known = ", ".join(accepted) or "nothing"
         raise Refused("value", f"{message.verb} does not take {unknown[0][:80]!r}; it takes {known}")
-    core.send(session.number, wire.Answer(message.req, verb(core, session.identity.uid, message.args)))
 
 
-def _status(core: Core, uid: int, args: Args) -> Any:
+def _status(core: Core, uid: int, args: Args) -> Pieces[Any]:
     return status.summary(core)
 
 
-def _mine(core: Core, uid: int, args: Args) -> Any:
-    jobs = [job for job in status.top(core, _MOST_ROWS, idle=True) if job["uid"] == uid]
-    return {"capacity": status.capacities(core.state), "mode": core.state.mode, "jobs": jobs}
+def _mine(core: Core, uid: int, args: Args) -> Pieces[Any]:
+    foreseen = yield from forecasts(core)
+    jobs = yield from top(core.state, _MOST_ROWS, idle=True, uid=uid)
+    return {
+        "capacity": status.capacities(core.state),
+        "mode": core.state.mode,
+        "contact": core.contact,
+        "opt_out": core.opt_out,
+        "jobs": [{**job, "forecast": foreseen.get(job["app"])} for job in jobs],
+    }
 
 
-def _snapshot(core: Core, uid: int, args: Args) -> Any:
+def _forecasts(core: Core, uid: int, args: Args) -> Pieces[Any]:
+    foreseen = yield from forecasts(core)
+    jobs = [{"app": app, **each} for app, each in foreseen.items()]
+    return {"contact": core.contact, "opt_out": core.opt_out, "jobs": jobs}
+
+
+def _batch(core: Core, uid: int, args: Args) -> Pieces[Any]:
+    return status.batch(core.state)
+
+
+def _snapshot(core: Core, uid: int, args: Args) -> Pieces[Any]:
     return status.everything(core)
 
 
-def _top(core: Core, uid: int, args: Args) -> Any:
+def _top(core: Core, uid: int, args: Args) -> Pieces[Any]:
     count = args.get("count", 20)
     if type(count) is not int or not 1 <= count <= _MOST_ROWS:
         raise Refused("value", f"count is {count!r}; a whole number from 1 to {_MOST_ROWS} is accepted")
     if type(idle := args.get("idle", False)) is not bool:
         raise Refused("value", f"idle is {idle!r}; accepted are true and false")
-    return status.top(core, count, idle)
+    return top(core.state, count, idle)
 
 
 def _policy(core: Core, uid: int, args: Args) -> Any:
@@ -131,6 +178,13 @@ def _exempt(core: Core, uid: int, args: Args) -> Any:
 
 def _evict(core: Core, uid: int, args: Args) -> Any:
     app = _named(core, args)
+    if (names := core.state.on_names.get((app.job, app.uid))) is not None and names is not app:
+        _evict_one(core, names)
+    _evict_one(core, app)
+    return {"evicted": app.number, "job": app.job}
+
+
+def _evict_one(core: Core, app: App) -> None:
     sessions = [member.session for member in app.members.values() if member.session is not None]
     core.record(records.Evicted(app.number))
     for member in app.members.values():
@@ -138,7 +192,6 @@ def _evict(core: Core, uid: int, args: Args) -> Any:
     for session in sessions:
         core.refuse(session, 0, "forbidden", "an operator has evicted this job")
     core.dirty = True
-    return {"evicted": app.number, "job": app.job}
 
 
 def _named(core: Core, args: Args) -> App:
@@ -148,7 +201,7 @@ def _named(core: Core, args: Args) -> App:
             raise Refused("value", f"there is no application {args['app']!r}")
         return app
     job = _text(args, "job")
-    found = [app for app in core.state.apps.values() if app.job == job]
+    found = [app for app in core.state.apps.values() if app.job == job and app.kind == wire.BYTES]
     if len(found) != 1:
         numbers = ", ".join(str(app.number) for app in found)
         raise Refused("value", f"job {job!r} has applications {numbers}; name one" if found else f"no job {job!r}")
@@ -162,9 +215,15 @@ def _text(args: Args, name: str) -> str:
     return checks.name(value, name)
 
 
-_VERBS: dict[str, tuple[tuple[str, ...], Callable[[Core, int, Args], Any]]] = {
+_LOOKS: dict[str, tuple[tuple[str, ...], Callable[[Core, int, Args], Pieces[Any]]]] = {
     "status": ((), _status),
     "top": (("count", "idle"), _top),
+    "snapshot": ((), _snapshot),
+    "mine": ((), _mine),
+    "forecasts": ((), _forecasts),
+    "batch": ((), _batch),
+}
+_ORDERS: dict[str, tuple[tuple[str, ...], Callable[[Core, int, Args], Any]]] = {
     "policy": (("name",), _policy),
     "capacity": (("resource", "capacity"), _capacity),
     "service": (("resource", "on"), _service),
@@ -172,6 +231,4 @@ _VERBS: dict[str, tuple[tuple[str, ...], Callable[[Core, int, Args], Any]]] = {
     "drain": (("on",), _drain),
     "exempt": (("add", "del"), _exempt),
     "evict": (("app", "job"), _evict),
-    "snapshot": ((), _snapshot),
-    "mine": ((), _mine),
 }

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from penstock.live.core.members import Member, Rev, Stage
 from penstock.live.core.resources import Routes
+from penstock.wire.messages import KINDS
 
 Amounts = tuple[tuple[int, float], ...]
 SLACK = 2e-9  # relative: rounding must not keep back a rate that fits
@@ -37,7 +38,8 @@ class Charges:
         self._outside = [0] * len(routes.resources)
         self._reserved = [0] * len(routes.resources)
         self._fallbacks = [0] * len(routes.resources)
-        self._nodes = [0]
+        self._nodes = [0] * len(KINDS)  # of those that are lost, by what they are paced by
+        self._kind = [KINDS.index(resource.kind) for resource in routes.resources]
 
     @property
     def used(self) -> list[float]:
@@ -55,10 +57,13 @@ class Charges:
         heard of some of them twice, or was told lies, and the others must not starve of that.
         """
         sums = [_rounded(total + lost) for total, lost in zip(totals, self._fallbacks, strict=True)]
-        if (nodes := _rounded(self._nodes[0])) <= self.machine_nodes:
+        parts = [
+            self.machine_nodes / nodes if nodes > self.machine_nodes else 1.0 for nodes in map(_rounded, self._nodes)
+        ]
+        if max(parts) == min(parts) == 1.0:
             return sums
-        part = self.machine_nodes / nodes
-        return [_rounded(total) + part * _rounded(lost) for total, lost in zip(totals, self._fallbacks, strict=True)]
+        by_resource = zip(totals, self._fallbacks, self._kind, strict=True)
+        return [_rounded(total) + parts[kind] * _rounded(lost) for total, lost, kind in by_resource]
 
     def reserved(self, k: int) -> float:
         """What all members together use of a resource when nobody tells them a rate; asked for with `strict` only."""
@@ -69,18 +74,21 @@ class Charges:
         amounts = self._amounts(member)
         # A strict reserve covers those that are lost.
         lost = member.stage is Stage.LOST and not self.strict
-        _replace(self._lost, self._fallbacks, member, self._fallback(member) if lost else ())
-        _replace(self._lost_nodes, self._nodes, member, ((0, member.nodes),) if lost else ())
+        if lost or member in self._lost_nodes:
+            _replace(self._lost, self._fallbacks, member, self._fallback(member) if lost else ())
+            kind = KINDS.index(member.app.kind)
+            _replace(self._lost_nodes, self._nodes, member, ((kind, member.nodes),) if lost else ())
         if self.strict:
             _replace(self._reserves, self._reserved, member, self._fallback(member))
         _replace(self._held, self._used, member, amounts)
-        _replace(self._outsiders, self._outside, member, amounts if member.row is None else ())
+        if member.row is None or member in self._outsiders:
+            _replace(self._outsiders, self._outside, member, amounts if member.row is None else ())
 
     def _amounts(self, member: Member) -> Amounts:
         # A member that is lost is charged apart: it may begin another operation on any targets.
         if member.stage is Stage.LOST or member.op is None or member.charge == 0.0:
             return ()
-        return tuple((k, share * member.charge) for k, share in member.op.route.shares)
+        return tuple([(k, share * member.charge) for k, share in member.op.route.shares])
 
     def _fallback(self, member: Member) -> Amounts:
         """What a member uses when nobody tells it a rate; nothing if it is no more."""
@@ -90,14 +98,17 @@ class Charges:
 
 
 def _replace(held: dict[Member, Amounts], totals: list[int], member: Member, amounts: Amounts) -> None:
-    before = held.pop(member, ())
+    before = held.get(member, ())
+    if amounts == before:
+        return
+    for k, amount in before:
+        totals[k] -= _exact(amount)
+    for k, amount in amounts:
+        totals[k] += _exact(amount)
     if amounts:
         held[member] = amounts
-    if amounts != before:
-        for k, amount in before:
-            totals[k] -= _exact(amount)
-        for k, amount in amounts:
-            totals[k] += _exact(amount)
+    else:
+        del held[member]
 
 
 def _exact(amount: float) -> int:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from penstock.live.core.settings import DIRECTIONS
-from penstock.wire.messages import MOST_NUMBER
+from penstock.wire.messages import METADATA, MOST_NUMBER, OPERATIONS
 
 _MOST_ID = 2**64 - 1
 _LONGEST_NAME = 256
@@ -42,6 +42,13 @@ def cap(value: float | None) -> float | None:
     return value
 
 
+def confidence(value: float) -> float:
+    """How sure an announcement is."""
+    if not 0.0 < value <= 1.0:
+        raise Refused("value", f"confidence is {value:g}; a number above 0 and up to 1 is accepted")
+    return value
+
+
 def number(value: int, what: str, least: int = 0, most: int = _MOST_ID) -> int:
     """An id or a count."""
     if not least <= value <= most:
@@ -63,10 +70,16 @@ def labels(given: dict[str, str]) -> dict[str, str]:
     return {name(key, "a label"): name(value, f"label {key[:80]!r}") for key, value in given.items() if value}
 
 
+def counted(direction: str, kind: str) -> None:
+    """Whether an operation is of what its member is paced by."""
+    if (direction == METADATA) != (kind == OPERATIONS):
+        raise Refused("value", f"direction is {direction[:80]!r} for a member that is paced by {kind}")
+
+
 def way(direction: str, targets: Sequence[str], known: Sequence[str]) -> None:
     """Where an operation goes."""
-    if direction not in DIRECTIONS:
-        raise Refused("value", f"direction is {direction[:80]!r}; accepted are read and write")
+    if direction not in (*DIRECTIONS, METADATA):
+        raise Refused("value", f"direction is {direction[:80]!r}; accepted are read and write, and metadata")
     for target in targets:
         if target not in known:
             raise Refused("value", f"no target named {target[:80]!r}; known: {', '.join(known) or 'none'}")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from math import floor, inf, nextafter
+from typing import Any
 
 import numpy as np
 
@@ -73,6 +74,8 @@ class Core:
         self.resolve = resolve
         self.limited = limited
         self.frozen = False
+        self.contact = self.opt_out = ""  # whom users may ask, and how their jobs go unpaced
+        self.forecast: tuple[float, dict[int, dict[str, Any]]] | None = None  # as of when
         self.pace = settings.pace
         self.sessions: dict[int, Session] = {}
         self.dirty = True
@@ -161,7 +164,7 @@ class Core:
     def free_flags(self, member: Member) -> int:
         """Whether a member is to go unpaced, and why."""
         state = self.state
-        if state.chosen == PAUSED or member.app.job in state.exempt:
+        if state.chosen == PAUSED or state.is_exempt(member):
             return wire.FREE
         return wire.MONITOR if state.chosen == MONITOR else wire.PACED
 

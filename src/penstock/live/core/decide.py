@@ -27,7 +27,7 @@ from penstock.policies.sharing.fair_share import fair_share
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.policy import Outlook, Sharing
 from penstock.policies.sharing.rounds import share_out
-from penstock.policies.sharing.view import View, shut
+from penstock.policies.sharing.view import COLUMNS, View, shut
 
 _SOON = 1e-3  # seconds of transfer that are shown of one that should have ended by now
 _MOST_OFTEN = 1e-3  # seconds between the ticks of a policy
@@ -185,10 +185,10 @@ class Decider:
         if (whole > cut).any():
             noted: list[Change] = []
             with suppress(PolicyError):
-                rates = self._shared_out(policy, state, shown, view._replace(limit=whole), flows, had, noted)
+                rates = self._shared_out(policy, state, shown, _limited(view, whole), flows, had, noted)
                 changes += noted
                 return rates
-        return self._shared_out(policy, state, shown, view._replace(limit=cut), flows, had, changes)
+        return self._shared_out(policy, state, shown, _limited(view, cut), flows, had, changes)
 
     def _shared_out(
         self, policy: Sharing, state: ControllerState, shown: Shown, view: View, rows: Ints, had: Floats,
@@ -203,7 +203,7 @@ class Decider:
         for owner, part in parts.items():
             own = np.array([i for i, each in enumerate(owners) if each == owner])
             if part > 0.0:
-                inside = view._replace(capacity=part, limit=np.minimum(view.limit, part))
+                inside = _limited(view._replace(capacity=part), np.minimum(view.limit, part))
                 rates[own] = self._answer(policy, state, shown.name, _picked(inside, own), changes)
         return rates
 
@@ -312,6 +312,7 @@ def _view(
     def of_resource(column: Floats) -> Floats:
         return column[part] if whole else column[part] * share
 
+    limit = np.minimum(of_resource(columns.limit), capacity)
     return View(
         now=state.now,
         begin=state.settings.window_begin,
@@ -319,13 +320,15 @@ def _view(
         capacity=capacity,
         application=columns.application[part],
         nodes=columns.nodes[part],
-        limit=np.minimum(of_resource(columns.limit), capacity),
+        limit=limit,
         remaining=of_resource(remaining),
         posted=columns.posted[part],
         release=columns.release[part],
         progress=progress[part],
         omega=columns.omega[part],
         rate=of_resource(columns.rate),
+        confidence=columns.confidence[part],
+        bandwidth=limit,
         settings=np.zeros(0),
         memory=np.zeros(0),
         key=np.zeros(rows.size),
@@ -333,10 +336,14 @@ def _view(
     )
 
 
+def _limited(view: View, limit: Floats) -> View:
+    """A View with these limits; what each would have alone is the same here."""
+    return view._replace(limit=limit, bandwidth=limit)
+
+
 def _picked(view: View, rows: Ints) -> View:
     """Some rows of a View, in this order."""
-    names = ("application", "nodes", "limit", "remaining", "posted", "release", "progress", "omega", "rate")
-    columns = {name: getattr(view, name)[rows] for name in names}
+    columns = {name: getattr(view, name)[rows] for name in COLUMNS}
     return view._replace(**columns, key=np.zeros(rows.size), rows=np.zeros(rows.size, np.int64))
 
 
@@ -396,4 +403,6 @@ def _digest(shown: list[Shown]) -> int:
         digest.update(np.array([each.view.mean_loss]).tobytes())
         for column in each.view[4:13]:
             digest.update(np.ascontiguousarray(column).tobytes())
+        if (each.view.confidence < 1.0).any():
+            digest.update(np.ascontiguousarray(each.view.confidence).tobytes())
     return int.from_bytes(digest.digest(), "big")

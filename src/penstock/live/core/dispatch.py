@@ -15,11 +15,12 @@ import numpy as np
 from penstock.live.core import records
 from penstock.live.core.charges import SLACK
 from penstock.live.core.filling import water_filled
-from penstock.live.core.members import Member, RouteRow, Stage
+from penstock.live.core.members import Member, RouteRow, Split, Stage
 from penstock.live.core.state import ControllerState
 
 _WORTH_MOVING = 0.1  # of a member's rate: how far its part may be from the best before it is told another
 _ALMOST_DONE = 1e-3  # of a volume
+_LATELY = 0.1  # seconds for which members of one application are renewed by one division of its rate
 
 Grant = Callable[[Member, float], None]
 
@@ -31,6 +32,7 @@ class Dispatch:
         self.state = state
         self.grant = grant
         self.waiting: dict[Member, None] = {}
+        self._parts: dict[RouteRow, dict[Member, float]] = {}  # as of the decision of this turn
         self.joined: dict[Member, None] = {}  # since the last decision: their applications are to be split anew
         self.unpaced = True  # somebody may be, and has to be told a rate even if it is the one that it could use
 
@@ -42,6 +44,7 @@ class Dispatch:
         changed |= dict.fromkeys(self._off_target())
         self.joined.clear()
         self.waiting.clear()
+        self._parts = {}
         left: list[float] = []  # made when somebody is to be paced again
         self.unpaced = False
         increases: list[Member] = []
@@ -52,9 +55,10 @@ class Dispatch:
     def hand_out(self) -> None:
         """Raise who waits, in order, as far as there is room."""
         if not self.waiting:
+            self._parts = {}
             return
         room = [self.state.room(k) for k in range(len(self.state.capacity))]
-        parts: dict[RouteRow, dict[Member, float]] = {}
+        parts, self._parts = self._parts, {}
         for member in list(self.waiting):
             if member.row is None:
                 del self.waiting[member]
@@ -77,7 +81,7 @@ class Dispatch:
         if isnan(best):
             return rate
         if len(member.row.members) > 1:
-            parts = self._split(member.row)
+            parts = self._lately(member, member.row)
             best = parts[member] if abs(parts[member] - rate) > _WORTH_MOVING * rate else rate
             if best < rate:
                 # What it leaves is for the others of its application.
@@ -98,7 +102,7 @@ class Dispatch:
 
     def _lower(self, row: RouteRow, left: list[float]) -> list[Member]:
         """Tell the members of a row that are to have less; return those that are to have more."""
-        parts = self._split(row)
+        parts = self._parts[row] = self._split(row)
         for member, part in parts.items():
             if member.unpaced:
                 self._pace_again(member, part, left)
@@ -136,8 +140,17 @@ class Dispatch:
             return {members[0]: rate}
         state = self.state
         left = [_left(member, state.now) for member in members]
-        parts = water_filled(rate, left, [state.able(member) for member in members])
+        most = state.limit_on(row.route)
+        parts = water_filled(rate, left, [state.able(member, most) for member in members])
         return dict(zip(members, parts, strict=True))
+
+    def _lately(self, member: Member, row: RouteRow) -> dict[Member, float]:
+        """The same as of a moment ago: each of a thousand members asks at its own beat."""
+        now, rate, known = self.state.now, float(self.state.rows.wanted[row.index]), row.lately
+        fresh = known is not None and now - known.time <= _LATELY and known.rate == rate
+        if known is None or not fresh or member not in known.parts or len(known.parts) != len(row.members):
+            known = row.lately = Split(now, rate, self._split(row))
+        return known.parts
 
     def _fitting(self, member: Member, best: float, room: list[float]) -> float | None:
         """The rate that one who waits can be raised to now, if it is worth a word."""

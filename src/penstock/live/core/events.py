@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from penstock.wire.messages import FromClient, Message
 
 
@@ -19,10 +21,16 @@ class Identity:
     nodes: int | None = None  # the most that the job has, if the proof says so
     account: str = ""  # that pays for the job, if the proof says so
     trusted: bool = False  # of the house: its word on other controllers is enough to end this one
+    for_node: bool = False  # speaks for all jobs of a node, whosesoever they are
+    node: str = ""  # the only one that it may speak for, if the proof says so
+    connection: int = -1  # of a lane: the session of its node's connection, which tells agents of a node apart
 
 
-@dataclass(frozen=True, slots=True)
-class Connected:
+class Event(msgspec.Struct, frozen=True):
+    """What goes in or comes out. A turn makes thousands of them, and these cost a tenth of what a dataclass does."""
+
+
+class Connected(Event, frozen=True):
     """Somebody was let in."""
 
     session: int
@@ -30,62 +38,54 @@ class Connected:
     epoch_seen: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Event, frozen=True):
     """Somebody says something; admins and hooks, too."""
 
     session: int
     message: FromClient
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Event, frozen=True):
     """A connection has ended, however it did."""
 
     session: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessDead:
+class ProcessDead(Event, frozen=True):
     """The process behind a member has ended, for certain."""
 
     app: int
     member: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Event, frozen=True):
     """Time has passed."""
 
 
 Input = Connected | Frame | Closed | ProcessDead | Tick
 
 
-@dataclass(frozen=True, slots=True)
-class WriteRecords:
+class WriteRecords(Event, frozen=True):
     """To be written before anything that follows it is sent."""
 
     record: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Event, frozen=True):
     """To be sent. A Rate replaces one to the same session that has not left yet."""
 
     session: int
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Close:
+class Close(Event, frozen=True):
     """To be closed, after what was sent to it before."""
 
     session: int
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class WakeAt:
+class WakeAt(Event, frozen=True):
     """Step again at this time, if nothing else happens before."""
 
     time: float

@@ -26,8 +26,9 @@ _MOST_NODES = 100_000
 
 def take(core: Core, session: Session, message: wire.Hook) -> None:
     """Do what a hook asks for, and answer; `ignored` says why nothing came of it, if nothing did."""
-    session.need("hook", "admin")
+    session.need("hook", "admin", "node")
     _check(message)
+    _check_node(session, message)
     ignored = _reason_to_ignore(core.state.jobs.get(message.job), message)
     if ignored:
         core.hooks_ignored += 1
@@ -53,6 +54,15 @@ def _check(message: wire.Hook) -> None:
         checks.name(message.account, "account")
     if message.seconds_left is not None:
         checks.amount(message.seconds_left, "seconds_left")
+
+
+def _check_node(session: Session, message: wire.Hook) -> None:
+    """The agent of a node only says that a job has ended there."""
+    who = session.identity
+    if who.role == "node" and (message.kind != "job_end" or not message.node):
+        raise Refused("value", "the agent of a node says job_end for its node, and nothing else")
+    if who.node and message.node != who.node:
+        raise Refused("value", f"you were let in for node {who.node!r}, not for {message.node!r}")
 
 
 def _reason_to_ignore(job: BatchJob | None, message: wire.Hook) -> str:
@@ -86,20 +96,22 @@ def _node_ended(core: Core, message: wire.Hook) -> None:
     state = core.state
     job = state.jobs[message.job]
     app = state.by_job.get((message.job, job.uid))
-    if app is not None and job.names:
-        _free(core, app, message.node)
+    names = state.on_names.get((message.job, job.uid))
+    if job.names:
+        for each in (app, names):
+            _free(core, each, message.node)
     if len(job.over | {message.node}) < (len(job.names) or job.nodes):
         _note(core, message, "job_end", message.node)
         return
-    if app is not None:
-        _free(core, app, "")
+    for each in (app, names):
+        _free(core, each, "")
     known = app is not None and app.number in state.apps
     _note(core, message, "job_end", "", app.number if app is not None and known else 0)
 
 
-def _free(core: Core, app: App, node: str) -> None:
+def _free(core: Core, app: App | None, node: str) -> None:
     """The members of a node, or all: whoever says that it is on that node is."""
-    for member in list(app.members.values()):
+    for member in list(app.members.values()) if app is not None else ():
         if not node or member.labels.get("node") == node:
             core.dead(member, "its job has ended")
 

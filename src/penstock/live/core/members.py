@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import NamedTuple
 
 from penstock.kernels.compile import plain
 from penstock.live.core.resources import Key, Route
 from penstock.policies.sharing.rules import mean_iteration
+from penstock.wire.messages import BYTES
 
 _omega = plain(mean_iteration)
 Rev = tuple[int, int]  # (epoch, number): the order of all that a member was ever told
@@ -57,6 +58,8 @@ class Op:
     confidence: float = 1.0
     done: float = 0.0
     reported: float = 0.0
+    said: float = 0.0  # the volume in the member's own words
+    program: str = ""
 
     def done_at(self, now: float, rate: float) -> float:
         """How far it should be by now."""
@@ -99,11 +102,14 @@ class Member:
     row: RouteRow | None = None
     # While connected only.
     session: int | None = None
+    connection: int = -1  # by which a node's agent last spoke for it
     hb: int = -1
     reclaim: float = inf
     lapse: tuple[Rev, float] | None = None  # since this one it was told less; when all before it are over
     entered: float = -inf  # when it last came with an operation
     seen: list[Seen] = field(default_factory=list)  # at its last beats
+    outside: float = 0.0  # bytes that went past its pacer, by its own word, and how
+    how: str = ""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -147,6 +153,11 @@ class App:
     evicted: bool = False
     account: str = ""  # by the word of the batch system or a token
     seen_on: dict[str, tuple[str, ...]] = field(default_factory=dict)  # targets, by direction, if it names none
+    program: str = ""  # a digest of what moves its bytes, of a job that announces nothing
+    volumes: list[float] = field(default_factory=list)  # of its last phases that nobody announced
+    most_nodes: int = 0  # that it had in this run
+    period: float = nan  # of an iteration, by earlier runs
+    kind: str = BYTES  # what its volumes and rates are counted in; what a job does on names is another application
 
     @property
     def active(self) -> bool:
@@ -165,8 +176,17 @@ class App:
 
     @property
     def omega(self) -> float:
-        """The mean length of its iterations so far."""
-        return _omega(self.iteration_seconds, self.iterations)
+        """The mean length of its iterations so far; before the first, that of earlier runs if it is known."""
+        own = _omega(self.iteration_seconds, self.iterations)
+        return self.period if isnan(own) else own
+
+
+class Split(NamedTuple):
+    """How the rate of a row was last divided among its members, for renewals."""
+
+    time: float
+    rate: float
+    parts: dict[Member, float]
 
 
 @dataclass(slots=True, eq=False)
@@ -177,6 +197,7 @@ class RouteRow:
     route: Route
     index: int
     members: dict[int, Member] = field(default_factory=dict)
+    lately: Split | None = None
 
     @property
     def key(self) -> tuple[int, Key]:

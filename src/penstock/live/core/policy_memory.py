@@ -16,6 +16,12 @@ class Memory:
         self.width = 0
         self.numbers: dict[str, Floats] = {}
 
+    def copy(self) -> Memory:
+        """The same numbers, which change by themselves."""
+        made = Memory()
+        made.width, made.numbers = self.width, {name: known.copy() for name, known in self.numbers.items()}
+        return made
+
     def of(self, resource: str, width: int, places: int) -> Floats:
         """A copy of what is remembered on a resource, zero where nothing is yet."""
         found = np.zeros(width * places)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.wire.messages import Message
+from penstock.wire.messages import BYTES, Message
 
 
 class StateChange(Message, frozen=True):
@@ -44,6 +44,7 @@ class Registered(StateChange, tag=2, frozen=True):
     labels: dict[str, str]
     fallback: dict[str, float]
     account: str = ""
+    kind: str = BYTES
 
 
 class Posted(StateChange, tag=3, frozen=True):
@@ -60,14 +61,18 @@ class Posted(StateChange, tag=3, frozen=True):
     work: float
     held: float
     rev: int
+    said: float | None = None  # the volume in the member's own words, where earlier runs of the job know better
+    program: str = ""
+    period: float | None = None  # of an iteration, by earlier runs
 
 
 class Extended(StateChange, tag=4, frozen=True):
-    """An operation is longer than it was announced."""
+    """An operation is longer than it was announced; `said`: in the member's own words, which may not change it."""
 
     app: int
     member: int
     more: float
+    said: float | None = None
 
 
 class Acked(StateChange, tag=5, frozen=True):
@@ -139,6 +144,7 @@ class Resynced(StateChange, tag=11, frozen=True):
     rate: float
     held: float
     rev: int
+    confidence: float = 1.0
 
 
 class Hooked(StateChange, tag=12, frozen=True):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.live.core.settings import UNKNOWN, Resource
+from penstock.wire.messages import BYTES, METADATA, OPERATIONS
 
 Key = tuple[str, tuple[str, ...]]  # direction, targets
 _MOST_KNOWN = 1000  # there are as many routes as sets of targets, and clients choose
@@ -26,6 +27,11 @@ class Route:
     def most(self, capacity: Sequence[float]) -> float:
         """The rate at which the first of its resources is full; infinity if it uses none."""
         return min((capacity[k] / share for k, share in self.shares), default=float("inf"))
+
+
+def kind_of(direction: str) -> str:
+    """What operations of a direction are counted in."""
+    return OPERATIONS if direction == METADATA else BYTES
 
 
 class Routes:
@@ -52,7 +58,8 @@ class Routes:
         used = [
             (k, resource)
             for k, resource in enumerate(self.resources)
-            if resource.direction in (None, direction)
+            if resource.kind == kind_of(direction)
+            and resource.direction in (None, direction)
             and (resource.target is None or resource.target in (targets or self.unseen))
         ]
         count = len({resource.target for _, resource in used if resource.target is not None})

@@ -6,6 +6,8 @@ remains, and what that is at full rate is progress. A row that ends is replaced 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,7 @@ _FLOATS = (
     "wanted",  # what it is to have by the last decision that counted for it
     "waits",  # since when its rate has been 0; NaN if it is not
     "usable",  # the most that it was seen to use, with something on top; infinity: all that it gets
+    "confidence",  # that what remains is right, by the least sure of its members
 )
 _AT_FIRST = 16
 
@@ -47,6 +50,7 @@ class ActiveRows:
     wanted: Floats
     waits: Floats
     usable: Floats
+    confidence: Floats
 
     def __init__(self, resources: int) -> None:
         self.rows: list[RouteRow] = []
@@ -78,6 +82,7 @@ class ActiveRows:
         self.limit[index] = self.remaining[index] = self.rate[index] = self.wanted[index] = 0.0
         self.exact[index] = np.nan
         self.usable[index] = np.inf
+        self.confidence[index] = 1.0
         self.nodes[index] = app.nodes
         self.posted[index] = app.posted
         self.release[index] = app.release
@@ -97,6 +102,16 @@ class ActiveRows:
             self.share[:, row.index] = self.share[:, last.index]
             last.index = row.index
 
+    def copy(self) -> ActiveRows:
+        """The same rows, whose numbers go their own way."""
+        made = ActiveRows(len(self.share))
+        made.rows = [replace(row) for row in self.rows]
+        made.by_key = {row.key: row for row in made.rows}
+        made.share = self.share.copy()
+        for name in (*self.columns, "exact"):
+            setattr(made, name, getattr(self, name).copy())
+        return made
+
     @property
     def able(self) -> Floats:
         """What each can use: what its members and resources allow, and no more than it is seen to need."""
@@ -110,6 +125,8 @@ class ActiveRows:
     def settle(self, row: RouteRow, now: float) -> None:
         """Move one row up to now."""
         i = row.index
+        if self.settled[i] == now:  # as at every member of an application but the first that is told something
+            return
         moved = min(self.rate[i] * (now - self.settled[i]), max(0.0, self.remaining[i]))
         self.remaining[i] -= moved
         self.progress[i] += moved / self.limit[i]
@@ -121,6 +138,12 @@ class ActiveRows:
         left = self.remaining[active]
         moved = np.minimum(self.rate[active] * (now - self.settled[active]), np.maximum(left, 0.0))
         return left - moved, self.progress[active] + moved / self.limit[active]
+
+    def settled_row(self, index: int, now: float) -> tuple[float, float]:
+        """The same of one row."""
+        left = float(self.remaining[index])
+        moved = min(float(self.rate[index]) * (now - float(self.settled[index])), max(left, 0.0))
+        return left - moved, float(self.progress[index]) + moved / float(self.limit[index])
 
     def settle_all(self, now: float) -> None:
         """Move every row up to now."""

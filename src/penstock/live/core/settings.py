@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from penstock.errors import InvalidOption
 from penstock.live.core.shares import Share
-from penstock.wire.messages import PING
+from penstock.wire.messages import BYTES, KINDS, PING
 
 DIRECTIONS = ("read", "write")
 RESERVES = ("bounded", "strict")
@@ -26,6 +26,7 @@ class Resource:
     target: str | None = None
     direction: str | None = None
     path: str | None = None  # where the target is mounted: so clients see which one their files are on
+    kind: str = BYTES  # or operations on names, whose capacity is a number a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def _with_unknown(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
 
 
 def _problems(settings: ControllerSettings) -> Iterator[str]:
-    if not settings.resources:
+    if not any(resource.kind == BYTES for resource in settings.resources):
         yield "there is nothing to share; give a capacity"
     for name, count in Counter(resource.name for resource in settings.resources).items():
         if count > 1:
@@ -132,6 +133,10 @@ def _resource_problems(resource: Resource) -> Iterator[str]:
         yield f"a resource is named {resource.name!r}; a name is printable text, not empty"
     if (resource.name == UNKNOWN) != (resource.target == UNKNOWN):
         yield f"resource {resource.name!r} is of target {resource.target!r}; the one named 'unknown' is of 'unknown'"
+    if resource.kind not in KINDS:
+        yield f"the kind of {resource.name!r} is {resource.kind!r}; accepted are {' and '.join(KINDS)}"
+    if resource.kind != BYTES and (resource.target or resource.direction or resource.path):
+        yield f"resource {resource.name!r} is of operations, which have no target, direction or path"
     if not 0.0 < resource.capacity < math.inf:
         yield f"the capacity of {resource.name!r} is {resource.capacity:g}; a bandwidth > 0 is accepted"
     if resource.direction not in (None, *DIRECTIONS):

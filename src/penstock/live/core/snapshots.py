@@ -23,8 +23,8 @@ from penstock.live.core.resources import Route
 if TYPE_CHECKING:
     from penstock.live.core.state import ControllerState
 
-VERSION = 3
-READ = (2, 3)  # those before had fewer fields, at the end of what they had
+VERSION = 4
+READ = (2, 3, 4)  # those before had fewer fields, at the end of what they had
 _PLAIN = (
     "sharing",
     "configured_sharing",
@@ -86,6 +86,7 @@ def packed(state: ControllerState) -> bytes:
         "apps": _columns(apps, _OF_APP),
         "members": _pack_members(apps),
         "rows": _pack_rows(state),
+        "history": state.history.packed(),
         "memory": [state.memory.width, {name: each.tobytes() for name, each in state.memory.numbers.items()}],
     }
     return _encoder.encode(document)
@@ -120,6 +121,7 @@ def _fill(state: ControllerState, document: dict[str, Any]) -> None:
     _unpack_rows(state, *document["rows"])
     state.memory.width, numbers = document["memory"]
     state.memory.numbers = {name: np.frombuffer(each).copy() for name, each in numbers.items()}
+    state.history.unpack(document.get("history", ()))
     for member in state.members():
         state.charges.put(member)
     state.losses.renew(state.apps.values())

@@ -12,6 +12,7 @@ from math import inf, nan
 from penstock.live.core import apply as applying
 from penstock.live.core import records, snapshots
 from penstock.live.core.charges import Charges
+from penstock.live.core.history import History
 from penstock.live.core.losses import Losses
 from penstock.live.core.members import App, BatchJob, Member
 from penstock.live.core.policy_memory import Memory
@@ -46,6 +47,7 @@ class ControllerState:
         self.out_of_service: list[str] = []  # resources
         self.apps: dict[int, App] = {}
         self.by_job: dict[tuple[str, int], App] = {}
+        self.on_names: dict[tuple[str, int], App] = {}  # the same jobs, by what they do on names
         self.jobs_of: Counter[int] = Counter()  # how many applications every user has
         self.jobs: dict[str, BatchJob] = {}
         self.next_app = 1
@@ -58,6 +60,7 @@ class ControllerState:
         self.rows = ActiveRows(len(self.capacity))
         self.memory = Memory()
         self.losses = Losses()
+        self.history = History()
         self.tree = None if settings.shares is None else Tree(settings.shares)
         self.charges = Charges(self.routes, settings.reserve == "strict", settings.machine_nodes)
 
@@ -89,14 +92,22 @@ class ControllerState:
 
     def add(self, app: App) -> None:
         """Somebody new is known."""
-        self.apps[app.number] = self.by_job[app.job, app.uid] = app
+        self.apps[app.number] = self.known(app.kind)[app.job, app.uid] = app
         self.jobs_of[app.uid] += 1
 
     def drop(self, app: App) -> None:
         """Somebody is known no more."""
-        del self.apps[app.number], self.by_job[app.job, app.uid]
+        del self.apps[app.number], self.known(app.kind)[app.job, app.uid]
         self.losses.remove(app)
         self.jobs_of[app.uid] -= 1
+
+    def known(self, kind: str) -> dict[tuple[str, int], App]:
+        """Jobs by name and user, with what they move or do on names."""
+        return self.by_job if kind == wire.BYTES else self.on_names
+
+    def is_exempt(self, member: Member) -> bool:
+        """Whether somebody goes unpaced: by an operator's word, or because nothing on its node could pace it."""
+        return member.app.job in self.exempt or "unpaced" in member.labels
 
     def members(self) -> list[Member]:
         """All that are known."""
@@ -125,14 +136,16 @@ class ControllerState:
         """What nobody is charged with on a resource; below 0 if somebody came back with more than there is."""
         return self.grantable(k) - self.charges.used[k]
 
-    def limit(self, member: Member) -> float:
-        """The most that a member can use for its operation."""
+    def limit(self, member: Member, most: float | None = None) -> float:
+        """The most that a member can use for its operation; `most`: what capacities leave to its route, if known."""
         assert member.op is not None
-        return self.limit_on(member.op.route, member.cap if member.op.cap is None else member.op.cap)
+        most = self.limit_on(member.op.route) if most is None else most
+        cap = member.cap if member.op.cap is None else member.op.cap
+        return most if cap is None else min(cap, most)
 
-    def able(self, member: Member) -> float:
+    def able(self, member: Member, most: float | None = None) -> float:
         """The same, and no more than it was seen to need."""
-        return min(self.limit(member), member.usable)
+        return min(self.limit(member, most), member.usable)
 
     def limit_on(self, route: Route, cap: float | None = None) -> float:
         """The most that a cap and the capacities leave to a route."""
@@ -150,11 +163,15 @@ class ControllerState:
             return named
         return max(named, self._least(member.fallback, self.routes.find(direction, ())))
 
-    def parts(self, nodes: float) -> dict[str, float]:
-        """What so many nodes may use of each resource when nobody tells them a rate."""
+    def parts(self, nodes: float, kind: str = wire.BYTES) -> dict[str, float]:
+        """What so many nodes may use of each resource of a kind when nobody tells them a rate."""
         part = self.settings.phi * nodes / self.settings.machine_nodes
         named = zip(self.settings.resources, self.capacity, strict=True)
-        return {each.name: part * capacity for each, capacity in named}
+        return {each.name: part * capacity for each, capacity in named if each.kind == kind}
+
+    def operations(self, nodes: float) -> float:
+        """Operations on names, a second, that so many nodes may do when nobody tells them; 0: they are not shared."""
+        return min(self.parts(nodes, wire.OPERATIONS).values(), default=0.0)
 
     def told(self, parts: dict[str, float]) -> dict[str, float]:
         """The same by target, as members are told: the least of both directions; "" for one that names no target."""

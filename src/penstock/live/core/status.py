@@ -1,28 +1,65 @@
-"""The state in words and numbers for people: what `status` and `top` show. Plain lists and dictionaries."""
+"""The state in words and numbers for people: what `status` shows, and bridges ask. Plain lists and dictionaries."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from penstock.kernels.arrays import Floats
-from penstock.live.core.members import App, Member, Stage
+from penstock.live.core.job_status import everybody, lease_of
+from penstock.live.core.members import Member
+from penstock.live.core.pieces import GLANCES, Pace, Pieces, members_of
 from penstock.live.core.state import ControllerState
 
 if TYPE_CHECKING:
     from penstock.live.core.core import Core
 
+_MOST_NAMED = 20  # jobs that go past their pacers
 
-def summary(core: Core) -> dict[str, Any]:
+
+class _Census:
+    """What all members come to."""
+
+    def __init__(self, state: ControllerState) -> None:
+        self._state = state
+        self.stages: Counter[str] = Counter()
+        self.active: set[int] = set()  # applications
+        self.settling = 0
+        self._outside: dict[int, dict[str, Any]] = {}
+
+    def add(self, members: Sequence[Member]) -> None:
+        """Take some in."""
+        self.stages.update([member.stage._value_ for member in members])
+        self.active.update([member.app.number for member in members if member.row is not None])
+        self.settling += _settling(self._state, members)
+        for member in members:
+            if member.outside or "unpaced" in member.labels:
+                self._add_outside(member)
+
+    def _add_outside(self, member: Member) -> None:
+        app = member.app
+        known = self._outside.setdefault(app.number, {"job": app.job, "uid": app.uid, "bytes": 0.0, "by": set()})
+        known["bytes"] += member.outside
+        if how := member.how or member.labels.get("unpaced", ""):
+            known["by"].add(how)
+
+    def outside(self) -> list[dict[str, Any]]:
+        """Jobs of which bytes go past their pacers, those with most first, and those that nothing can pace."""
+        most = sorted(self._outside.values(), key=lambda each: -each["bytes"])[:_MOST_NAMED]
+        return [{**each, "by": sorted(each["by"])} for each in most]
+
+
+def summary(core: Core) -> Pieces[dict[str, Any]]:
     """How the controller is."""
     state = core.state
-    members = state.members()
+    found = _Census(state)
+    for some in members_of(list(state.apps.values()), GLANCES):
+        found.add(some)
+        yield
     return {
         "epoch": state.epoch,
         "mode": state.mode,
-        "settling": settling(state),
+        "settling": found.settling,
         "draining": state.draining,
         "frozen": core.frozen,
         "policy": "fair-share" if state.overrun else core.decider.policy.label,
@@ -32,12 +69,13 @@ def summary(core: Core) -> dict[str, Any]:
         "capacity": capacities(state),
         "connections": len(core.sessions),
         "applications": len(state.apps),
-        "active": len({row.app.number for row in state.rows.rows}),
-        "members": dict(Counter(str(member.stage) for member in members)),
+        "active": len(found.active),
+        "members": dict(found.stages),
         "waiting": len(core.dispatch.waiting),
         "decisions": state.decisions,
         "exempt": sorted(state.exempt),
         "hooks_ignored": core.hooks_ignored,
+        "outside": found.outside(),
     }
 
 
@@ -52,6 +90,7 @@ def capacities(state: ControllerState) -> dict[str, Any]:
             "target": resource.target,
             "direction": resource.direction,
             "in_service": resource.name not in state.out_of_service,
+            "kind": resource.kind,
         }
         for k, resource in enumerate(state.settings.resources)
     }
@@ -59,112 +98,60 @@ def capacities(state: ControllerState) -> dict[str, Any]:
 
 def settling(state: ControllerState) -> int:
     """How many may still go unpaced although they should not."""
+    return _settling(state, state.members())
+
+
+def _settling(state: ControllerState, members: Sequence[Member]) -> int:
     if state.chosen != "run":
         return 0
-    return sum(member.free is not None and member.app.job not in state.exempt for member in state.members())
+    free = [member for member in members if member.free is not None]
+    return sum(not state.is_exempt(member) for member in free)
 
 
-def top(core: Core, count: int, idle: bool = False) -> list[dict[str, Any]]:
-    """The active applications, those that use most first; then, if they are asked for, the idle ones."""
-    state, settled = core.state, core.state.rows.settled_to(core.state.now)
-    apps = [_app(state, app, settled) for app in state.apps.values() if idle or app.active]
-    return sorted(apps, key=lambda each: (not each["active"], -each["rate"], each["posted"], each["app"]))[:count]
+def batch(state: ControllerState) -> Pieces[dict[str, Any]]:
+    """What a bridge to the batch system asks: the jobs it has said to start, and how full the fullest resource is."""
+    jobs = yield from _batch_jobs(state)
+    resources = [each for each in capacities(state).values() if each["in_service"] and each["capacity"] > 0.0]
+    return {
+        "jobs": jobs,
+        "committed": max((each["charged"] / each["capacity"] for each in resources), default=0.0),
+    }
 
 
-def everything(core: Core) -> dict[str, Any]:
+def _batch_jobs(state: ControllerState) -> Pieces[list[dict[str, Any]]]:
+    """`names`: nodes on which it has not ended; `leased`: whether members of it are connected or have a lease."""
+    pace, found = Pace(), []
+    for name, job in list(state.jobs.items()):
+        bytes_of, names_of = (each.get((name, job.uid)) for each in (state.by_job, state.on_names))
+        charge, leased = 0.0, False
+        for app in (bytes_of, names_of):
+            for some in members_of([app] if app is not None else []):
+                charge += sum(member.charge for member in some) if app is bytes_of else 0.0
+                leased = leased or any(_is_leased(state, member) for member in some)
+                if pace.enough(1 + len(some)):
+                    yield
+        found.append(
+            {
+                "job": name,
+                "restart": job.restart,
+                "uid": job.uid,
+                "account": job.account,
+                "nodes": job.nodes,
+                "names": [node for node in job.names if node not in job.over],
+                "ending": job.ending,
+                "charge": charge,
+                "leased": leased,
+            }
+        )
+    return found
+
+
+def _is_leased(state: ControllerState, member: Member) -> bool:
+    return member.session is not None or lease_of(state, member) is not None
+
+
+def everything(core: Core) -> Pieces[dict[str, Any]]:
     """The summary and all applications with their members."""
-    state, settled = core.state, core.state.rows.settled_to(core.state.now)
-    apps = [
-        {**_app(state, app, settled), "of": [_member(state, member) for member in app.members.values()]}
-        for app in state.apps.values()
-    ]
-    return {"status": summary(core), "applications": apps}
-
-
-def _app(state: ControllerState, app: App, settled: tuple[Floats, Floats]) -> dict[str, Any]:
-    members = list(app.members.values())
-    ops = [member.op for member in members if member.op is not None]
-    return {
-        "app": app.number,
-        "job": app.job,
-        "uid": app.uid,
-        "labels": dict(app.labels),
-        "nodes": app.nodes,
-        "members": len(members),
-        "direction": "+".join(sorted({op.route.key[0] for op in ops})),
-        "targets": sorted({target for op in ops for target in op.route.key[1] or state.routes.unseen}),
-        "lease": _shortest_lease(state, members),
-        "stages": sorted({str(member.stage) for member in members}),
-        "active": app.active,
-        "rate": sum(member.rate for member in members if member.stage is not Stage.LOST),
-        "charge": sum(member.charge for member in members),
-        **_asked(state, members, settled[0]),
-        "posted": state.now - app.posted if app.active else None,
-        **_past(state, app, members, settled[1]),
-        "operations": app.operations,
-        "omega": app.omega if isfinite(app.omega) else None,
-        "announced": app.announced,
-        "moved": app.moved,
-    }
-
-
-def _rows(members: Sequence[Member]) -> list[int]:
-    """Where the members stand among the rows that policies see, each place once."""
-    return list(dict.fromkeys(member.row.index for member in members if member.row is not None))
-
-
-def _asked(state: ControllerState, members: Sequence[Member], remaining: Floats) -> dict[str, float]:
-    """What an application would move, and how fast; some of it may not be in any row yet."""
-    rows, ops = _rows(members), [member.op for member in members if member.op]
-    unseen = sum(member.op.volume - member.op.done for member in members if member.op and member.row is None)
-    return {
-        "wanted": float(sum(state.rows.wanted[row] for row in rows)),
-        "limit": float(sum(state.rows.limit[row] for row in rows)),
-        "volume": sum(op.volume for op in ops),
-        "remaining": float(sum(max(0.0, remaining[row]) for row in rows)) + unseen,
-    }
-
-
-def _past(state: ControllerState, app: App, members: Sequence[Member], progress: Floats) -> dict[str, float]:
-    """How long an application waits, has been there, and has computed or moved."""
-    rows = _rows(members)
-    return {
-        "waited": max((_waited(state, row) for row in rows), default=0.0),
-        "released": state.now - app.release,
-        "progress": max([app.progress, *(float(progress[row]) for row in rows)]),
-    }
-
-
-def _shortest_lease(state: ControllerState, members: Sequence[Member]) -> float | None:
-    leases = [_lease(state, member) for member in members]
-    return min((lease for lease in leases if lease is not None), default=None)
-
-
-def _waited(state: ControllerState, row: int) -> float:
-    since = float(state.rows.waits[row])
-    return state.now - since if isfinite(since) else 0.0
-
-
-def _lease(state: ControllerState, member: Member) -> float | None:
-    """Seconds until a silent member with an operation is given up; None if it has no lease."""
-    leased = member.op is not None and member.stage is not Stage.LOST and isfinite(member.reclaim)
-    return max(0.0, member.reclaim - state.now) if leased else None
-
-
-def _member(state: ControllerState, member: Member) -> dict[str, Any]:
-    return {
-        "member": member.number,
-        "stage": str(member.stage),
-        "connected": member.session is not None,
-        "nodes": member.nodes,
-        "cap": member.cap,
-        "rate": member.rate,
-        "charge": member.charge,
-        "usable": member.usable if isfinite(member.usable) else None,
-        "unpaced": member.free is not None,
-        "op": member.op.number if member.op else None,
-        "volume": member.op.volume if member.op else None,
-        "done": member.op.reported if member.op else None,
-        "lease": _lease(state, member),
-        "fallback": dict(member.fallback),
-    }
+    told = yield from summary(core)
+    apps = yield from everybody(core.state)
+    return {"status": told, "applications": apps}

@@ -105,6 +105,21 @@ class Lock:
         os.close(self._file)
 
 
+def in_use(folder: Path) -> bool:
+    """Whether a controller writes here now, as far as one may look."""
+    try:
+        file = os.open(folder / "lock", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
 def read_epoch(folder: Path) -> int:
     """The epoch of the last start; 0 before the first."""
     path = folder / "epoch"

@@ -81,7 +81,7 @@ def recover(directory: str | os.PathLike[str], settings: ControllerSettings, gra
     except JournalDamaged:
         if not grace:
             raise
-        return Recovered(None, epoch, False, 0, 0.0, None, _set_aside(folder, epoch))
+        return Recovered(None, epoch, False, 0, 0.0, None, set_aside(folder, epoch, "damaged"))
     return found if not grace else Recovered(**{**vars(found), "warm": False})
 
 
@@ -182,9 +182,9 @@ def damage(contents: SegmentContents) -> JournalDamaged:
     return JournalDamaged(f"{place}, so the rates in force are not known; {COLD}")
 
 
-def _set_aside(folder: Path, epoch: int) -> Path:
-    """Put the files of a damaged journal where nobody stumbles over them again."""
-    place = folder / f"damaged-{epoch}"
+def set_aside(folder: Path, epoch: int, why: str) -> Path:
+    """Put the files of a journal that nobody goes on with where nobody stumbles over them again."""
+    place = folder / f"{why}-{epoch}"
     with explained(folder, "written"):
         place.mkdir(mode=0o700, exist_ok=True)
         for path in (*(file.path for file in segments(folder)), *(file.path for file in snapshots(folder))):

@@ -1,7 +1,7 @@
 """The controller as a process: sockets, identities, quotas, the log, and the turn that joins core and journal.
 
-- `serve`: from a configuration to a controller that listens; `config`: what it is told.
+- `serve`: from a configuration to a controller that listens; `config`: what it is told; `readiness`: what stops it.
 - `turn`: gather, step, write, send; start reading here. `protocol`: one connection.
 - `listeners`, `tls_listener`, `handshake`, `munge`, `quotas`: who may come in, and how much of it.
-- `counters`, `metrics`, `log`, `unpaced`: what operators see.
+- `counters`, `post_times`, `tally`, `metrics`, `log`, `unpaced`: what operators see.
 """

@@ -15,13 +15,11 @@ from __future__ import annotations
 import grp
 import os
 import pwd
-import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from penstock.errors import InvalidScenario
 from penstock.files import reading
@@ -29,92 +27,35 @@ from penstock.live.core import ControllerSettings, Resource
 from penstock.live.core import shares as tree
 from penstock.live.core.settings import UNKNOWN
 from penstock.live.journal import Retention
+from penstock.live.server.config_values import (
+    AuthKind,
+    Direction,
+    Durability,
+    File,
+    FirstContact,
+    Kind,
+    Level,
+    Listen,
+    Mode,
+    Part,
+    Port,
+    Reserve,
+    Switch,
+    TimeOfDay,
+    User,
+)
 from penstock.live.server.errors import InvalidConfig
-from penstock.live.server.log import LEVELS
 from penstock.live.server.quotas import Quotas
 from penstock.live.server.schedule import Step
 from penstock.model import yaml_text
 from penstock.model.problems import Path as Place
 from penstock.model.problems import reject
 from penstock.model.record import Bytes, BytesPerSecond, Count, Name, Record, Seconds, Share
-from penstock.model.units import Refusal, number, shown, whole
 from penstock.wire.messages import AUTH_KINDS
-from penstock.wire.site import FIRST_CONTACT, beside
+from penstock.wire.site import beside, usual_journal
 from penstock.wire.tokens import read_key
 
 LARGEST = 1_000_000  # bytes of a configuration
-
-
-def _mode(value: object) -> int:
-    """Permissions, as `chmod` takes them: "0660", or 0660, which YAML reads as an octal number."""
-    text = value if isinstance(value, str) else f"{value:o}" if type(value) is int else ""
-    if not re.fullmatch(r"0?o?[0-7]{3}", text):
-        raise Refusal(f'is {shown(value)}; permissions are three octal digits, such as "0660"')
-    return int(text.replace("o", ""), 8)
-
-
-def _file(value: object) -> str:
-    if isinstance(value, str) and value and "\0" not in value:
-        return os.path.expanduser(value)
-    raise Refusal(f"is {shown(value)}; expected the name of a file")
-
-
-def _one_of(value: object, known: tuple[str, ...]) -> object:
-    if value not in known:
-        raise Refusal(f"is {shown(value)}; accepted: {', '.join(known)}")
-    return value
-
-
-def _switch(value: object) -> object:
-    if not isinstance(value, bool):
-        raise Refusal(f"is {shown(value)}; accepted: true, false")
-    return value
-
-
-def _listen(value: object) -> str:
-    if (
-        not isinstance(value, str)
-        or not re.fullmatch(r"(\[[^\]]+\]|[^:\s]+):\d{1,5}", value)
-        or port_of(value) > 65_535
-    ):
-        raise Refusal(f'is {shown(value)}; expected an address and a port, such as "0.0.0.0:7440" or "[::]:7440"')
-    return value
-
-
-def _time_of_day(value: object) -> int:
-    """Minutes since midnight; YAML reads 18:30 without quotes as a number of the base 60, which is the same."""
-    if type(value) is int and 0 <= value < 24 * 60:
-        return value
-    found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", value) if isinstance(value, str) else None
-    if found is None:
-        raise Refusal(f'is {shown(value)}; expected a time of the day, such as "18:30"')
-    return 60 * int(found[1]) + int(found[2])
-
-
-def port_of(listen: str) -> int:
-    """The port of "host:port"."""
-    return int(listen.rpartition(":")[2])
-
-
-def host_of(listen: str) -> str:
-    """The host of "host:port"."""
-    return listen.rpartition(":")[0].strip("[]")
-
-
-Mode = Annotated[int, BeforeValidator(_mode)]
-File = Annotated[str, BeforeValidator(_file)]
-TimeOfDay = Annotated[int, BeforeValidator(_time_of_day)]
-Listen = Annotated[str, BeforeValidator(_listen)]
-Switch = Annotated[bool, BeforeValidator(_switch)]
-Part = Annotated[float, BeforeValidator(partial(number, accepted="expected a number from 0 to 1", most=1.0))]
-User = Annotated[int, BeforeValidator(partial(whole, accepted="a user id is a whole number ≥ 0", least=0))]
-Port = Annotated[int, BeforeValidator(partial(whole, accepted="a port is a number from 1 to 65535", most=65_535))]
-Direction = Annotated[str, BeforeValidator(partial(_one_of, known=("read", "write")))]
-Durability = Annotated[str, BeforeValidator(partial(_one_of, known=("write", "sync")))]
-Reserve = Annotated[str, BeforeValidator(partial(_one_of, known=("bounded", "strict")))]
-FirstContact = Annotated[str, BeforeValidator(partial(_one_of, known=FIRST_CONTACT))]
-Level = Annotated[str, BeforeValidator(partial(_one_of, known=LEVELS))]
-AuthKind = Annotated[str, BeforeValidator(partial(_one_of, known=AUTH_KINDS))]
 
 
 class StepConfig(Record):
@@ -132,6 +73,7 @@ class ResourceConfig(Record):
     target: Name | None = None
     direction: Direction | None = None
     path: File | None = None
+    kind: Kind = "bytes"
     in_service: Switch = True
     schedule: tuple[StepConfig, ...] = ()
 
@@ -226,6 +168,13 @@ def uid_of(user: str) -> int:
         raise InvalidConfig(f"shares: no user named {user!r} on this host; give the user id") from None
 
 
+class StandbyConfig(Record):
+    """A folder that another controller watches, to take over; how old what it shows may be."""
+
+    folder: File
+    stale: Seconds = 0.0
+
+
 class LogConfig(Record):
     """Where the log goes; standard error without a file."""
 
@@ -266,6 +215,9 @@ class ServerConfig(Record):
     quotas: QuotasConfig = QuotasConfig()
     journal: JournalConfig = JournalConfig()
     metrics_port: Port | None = None
+    standby: StandbyConfig | None = None
+    contact: Name = "the operators of this machine"
+    opt_out: Name = "PENSTOCK=off in the job's environment before it starts; operators can exempt a job"
     log: LogConfig = LogConfig()
 
     @model_validator(mode="after")
@@ -282,9 +234,7 @@ class ServerConfig(Record):
         for place, name in enumerate(names):
             if name in names[:place]:
                 yield ("resources", place, "name"), name, f"is {name!r}, which is there twice; names are unique"
-        for place, each in enumerate(self.resources):
-            if each.path is not None and each.target in (None, UNKNOWN):
-                yield ("resources", place, "path"), each.path, "is of no target; only a target has a path"
+        yield from self._resource_problems()
         if not 0 < 2 * self.beat <= self.lease:
             yield (
                 ("beat",),
@@ -300,10 +250,25 @@ class ServerConfig(Record):
         if self.tcp and not self.tcp.client_ca and not {"munge", "hmac"} & set(self.auth):
             yield ("auth",), self.auth, "is only peer, which nobody can show over TCP; add munge or hmac"
 
+    def _resource_problems(self) -> Iterator[tuple[Place, object, str]]:
+        for place, each in enumerate(self.resources):
+            if each.path is not None and each.target in (None, UNKNOWN):
+                yield ("resources", place, "path"), each.path, "is of no target; only a target has a path"
+            if each.kind != "bytes" and (each.target or each.direction):
+                yield ("resources", place, "kind"), each.kind, "is operations, which have no target and no direction"
+        if self.resources and all(each.kind != "bytes" for each in self.resources):
+            yield ("resources",), None, "are of operations only; a controller shares bytes, and operations beside them"
+
+    def standby_folder(self) -> Path:
+        """That which two controllers share."""
+        assert self.standby is not None
+        return Path(self.standby.folder)
+
     def settings(self) -> ControllerSettings:
         """What the core is told of it."""
-        given = [(each.name, each.capacity, each.target, each.direction, each.path) for each in self.resources]
-        resources = tuple(Resource(*each) for each in given or [("all", self.capacity or 0.0, None, None, None)])
+        names_of = ("name", "capacity", "target", "direction", "path", "kind")
+        given = [Resource(*(getattr(each, name) for name in names_of)) for each in self.resources]
+        resources = tuple(given or [Resource("all", self.capacity or 0.0)])
         nodes: dict[str, Any] = {} if self.machine_nodes is None else {"machine_nodes": self.machine_nodes}
         names = (
             "sharing",
@@ -344,9 +309,7 @@ class ServerConfig(Record):
         """Where the journal is: as told, or the usual place of such data."""
         if self.journal.directory:
             return Path(self.journal.directory)
-        if os.geteuid() == 0:
-            return Path("/var/lib/penstock")
-        return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "penstock"
+        return usual_journal()
 
     def retention(self) -> Retention:
         """What the journal is told of it."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.live.core.members import Stage
 from penstock.live.core.state import ControllerState
+from penstock.wire.messages import OPERATIONS
 
 
 @dataclass
@@ -43,13 +44,26 @@ class Counters:
 def of_state(state: ControllerState) -> dict[str, Any]:
     """What the core knows, in numbers."""
     stages = Counter(member.stage.value for member in state.members())
-    used = zip(state.settings.resources, state.capacity, state.charges.used, strict=True)
+    told = state.rows.share[:, : state.rows.count] @ state.rows.rate[: state.rows.count]
+    resources = {
+        each.name: {
+            "capacity": state.capacity[k],
+            "charged": state.charges.used[k],
+            "granted": float(told[k]),
+            "in_service": float(each.name not in state.out_of_service),
+            "operations": float(each.kind == OPERATIONS),
+        }
+        for k, each in enumerate(state.settings.resources)
+    }
     return {
         "epoch": state.epoch,
         "mode": state.mode,
+        "draining": state.draining,
         "decisions": state.decisions,
+        "policy_failures": state.failures,
         "members": {stage.value: stages[stage.value] for stage in Stage},
         "applications": len(state.apps),
         "active": len({row.app.number for row in state.rows.rows}),
-        "resources": {each.name: {"capacity": capacity, "charged": charged} for each, capacity, charged in used},
+        "waiting": len({row.app.number for row in state.rows.rows if state.rows.rate[row.index] <= 0.0}),
+        "resources": resources,
     }

@@ -132,7 +132,7 @@ class ServerHandshake:
         if not hmac.compare_digest(payload, self._nonce + job):
             return _refuse("auth", "the credential was made for another connection or job")
         if self._hello.role == "node":
-            root = Identity("munge", uid, "node")
+            root = Identity("munge", uid, "node", node=job.decode())
             return self._admit(root if uid == 0 else _refuse("forbidden", "only root speaks for a whole node"))
         return self._admit(Identity("munge", uid, "client", job.decode()))
 

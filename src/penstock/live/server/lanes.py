@@ -40,6 +40,9 @@ class Lane:
         """End it; the connection goes on."""
         self._lanes.end(self._number)
 
+    def abort(self) -> None:
+        """It is cut with the connection that it is in."""
+
     def refuse(self, error: Error) -> None:
         """Send the member away, with this word."""
         self._lanes.shell.refused(self, Refuse(error))
@@ -73,7 +76,7 @@ class Lanes:
 
     def send(self, number: int, message: Message) -> None:
         """Say something to the member in a lane."""
-        self._connection.send(wire.InLane(number, wire.frame(message)[4:]))
+        self._connection.send_frame(wire.frame(wire.InLane(number, wire.body_of(message))))
 
     def end(self, number: int) -> None:
         """A lane is over."""
@@ -93,7 +96,8 @@ class Lanes:
         if len(self._open) >= MOST:
             self.send(number, Error(0, "quota", f"{MOST:,} lanes are open; no more are accepted", fatal=True))
             return None
-        identity = replace(known, role="client", pid=None)
+        assert self._connection.session is not None
+        identity = replace(known, role="client", pid=None, for_node=True, connection=self._connection.session)
         lane = Lane(self, number, identity, self._connection.peer, self.shell.new_session())
         self._open[number] = lane
         self.shell.entered(lane, Admit(identity, 0, b"", "lane"))

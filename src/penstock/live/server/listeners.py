@@ -11,7 +11,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from penstock.live.server.config import SocketConfig, TcpConfig, host_of, port_of
+from penstock.live.server.config import SocketConfig, TcpConfig
+from penstock.live.server.config_values import host_of, port_of
 from penstock.live.server.errors import CannotServe
 
 BACKLOG = 4096

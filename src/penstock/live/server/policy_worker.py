@@ -76,7 +76,9 @@ def _warm_up(policy: Sharing) -> None:
     view = empty_view(1, policy.settings_array(), np.zeros(policy.memory))
     one = np.ones(1)
     with suppress(Exception, SystemExit):
-        policy.decide(shut(view._replace(capacity=1.0, nodes=one, limit=one, remaining=one)), np.zeros(1))
+        policy.decide(
+            shut(view._replace(capacity=1.0, nodes=one, limit=one, remaining=one, bandwidth=one)), np.zeros(1)
+        )
     _limit(0.0, 0.0)
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 HIGH_WATER = 65_536  # bytes that wait to be sent before the newest rate has to wait, too
 PAGE = 256 * 1024  # bytes of an answer that go in one frame
 MOST_QUEUED = 64 << 20  # bytes of answers for one that does not read
+NODE_FACTOR = 20  # times as much may be said by a node as by one member
 LEAST_SILENCE = 0.1  # seconds for which one that says too much is not heard
 
 _PEER_CREDENTIALS = struct.Struct("3i")
@@ -141,14 +142,27 @@ class Connection(asyncio.BufferedProtocol):
 
     def send(self, message: Message) -> None:
         """Send it, or keep it until the other end reads. An unsent Rate gives way to a newer one."""
+        if not self._shell.leads():
+            return
         if isinstance(message, Rate):
             self.rate = (message.op, message.rate)
             if self._stuck:
                 self._unsent = message
                 return
         for frame in frames_of(message):
-            self._queue.append(frame)
-            self._queued += len(frame)
+            self._write(frame)
+
+    def send_frame(self, frame: bytes) -> None:
+        """Send what was made into a frame already: to a member in a lane, and there is one for each."""
+        if self._shell.leads():
+            self._write(frame)
+
+    def _write(self, frame: bytes) -> None:
+        if not self._queue and not self._stuck and self._unsent is None:
+            self._transport.write(frame)
+            return
+        self._queue.append(frame)
+        self._queued += len(frame)
         if self._queued > MOST_QUEUED:
             self._cut()
         self._drain()
@@ -160,6 +174,13 @@ class Connection(asyncio.BufferedProtocol):
             self._drain()
             self._transport.close()
             self._restart_timer(self._shell.house.lease, self._transport.abort)
+
+    def abort(self) -> None:
+        """Cut it, with whatever waits to be sent."""
+        self._closing = True
+        self._queue.clear()
+        self._unsent = None
+        self._transport.abort()
 
     def refuse(self, error: Error) -> None:
         """Send it away, with this word."""
@@ -188,11 +209,11 @@ class Connection(asyncio.BufferedProtocol):
     def _heard(self, message: FromClient) -> None:
         if self.session is None:
             self._step(self._handshake.received(message))
-        elif isinstance(message, Hello | Auth):
+        elif isinstance(message, (Hello, Auth)):
             self.refuse(Error(0, "auth", "you were let in already", fatal=True))
         elif self._lanes is not None and isinstance(message, wire.Via):
             self._lanes.heard(message)
-        elif self._lanes is not None or isinstance(message, wire.Via):
+        elif isinstance(message, wire.Via) or (self._lanes is not None and not isinstance(message, wire.Hook)):
             self.refuse(Error(0, "forbidden", "a node speaks in lanes, and nobody else does", fatal=True))
         else:
             self._shell.heard(self, message)
@@ -230,6 +251,9 @@ class Connection(asyncio.BufferedProtocol):
         self._shell.entered(self, admit)
         if admit.identity.role == "node":
             self._lanes = Lanes(self._shell, self)
+            quotas = self._shell.quotas  # many members speak here, and only root lets them
+            rate, burst = NODE_FACTOR * quotas.frames_per_second, NODE_FACTOR * quotas.frames_burst
+            self._allowance = Allowance(rate, burst, self._shell.loop.time())
 
     def _vouched_uid(self) -> int | None:
         """The user whose connections are counted: one that no job vouches for."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-import resource
 import signal
 import socket
 import time as clocks
@@ -22,8 +21,9 @@ from typing import Any
 
 from penstock.errors import PenstockError
 from penstock.live.core import Core
-from penstock.live.journal import JournalWriter, Lock, Recovered, boot_id, raise_epoch, recover
+from penstock.live.journal import JournalWriter, Lock, Recovered, boot_id, raise_epoch, read_epoch, recover
 from penstock.live.journal.segment import Header
+from penstock.live.journal.takeover import take_over
 from penstock.live.journal.versions import core_code, policy_code
 from penstock.live.server.config import ServerConfig
 from penstock.live.server.errors import CannotServe
@@ -35,19 +35,22 @@ from penstock.live.server.munge import Munge
 from penstock.live.server.policy_process import PolicyProcesses
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
+from penstock.live.server.readiness import OWN_FILES, file_limit, raise_file_limit, warnings_of
 from penstock.live.server.schedule import LOOK, Schedule
 from penstock.live.server.site_file import SiteFile
+from penstock.live.server.standing_by import StandingBy
 from penstock.live.server.time_limit import limited
 from penstock.live.server.tls_listener import Porch
 from penstock.live.server.turn import Clock, Shell
 from penstock.live.server.unpaced import Mark, places
+from penstock.live.standby.leadership import Leader
 from penstock.policies.sharing import Sharing, find
 from penstock.wire.messages import Notice
 
 MOST_EPOCH = 2**62  # so that it can still rise, and be written down
-OWN_FILES = 100  # that are no connections
-NEARLY = 0.95  # of the open files that all connections need: less is worth a warning
 FLUSH = 0.5  # seconds that a stop waits for what is on its way
+HANDED_OVER = -1  # instead of an exit code: another leads, and this one stands by again
+LOOK_AT_LEASE = 0.2  # seconds
 
 
 def serve(
@@ -65,32 +68,11 @@ def serve(
     """
     if not 0 <= epoch <= MOST_EPOCH:
         raise CannotServe(f"the epoch is {epoch}; a whole number from 0 to {MOST_EPOCH} is accepted")
+    if config.standby is not None and (grace or epoch):
+        raise CannotServe("--grace and --epoch are for one controller alone; with --standby the folder says both")
     os.umask(0o077 if config.admin_group() is None else 0o027)
-    _raise_limit()
+    raise_file_limit()
     return _runner()(_serve(config, grace, epoch, ready, again))
-
-
-def check(config: ServerConfig) -> list[str]:
-    """What a start with this configuration would complain of, without starting: files, policy, limits. Raises, too."""
-    _raise_limit()
-    Core(config.settings(), find(config.sharing), epoch=1, boot=0.0)
-    config.site_keys()
-    if config.tcp:
-        tls_context(config.tcp)
-    warnings = _warnings(config)
-    if config.admin_group() is None:
-        warnings.append(
-            f"there is no group {config.socket.admin_group!r}: only root and the controller's user operate it"
-        )
-    for folder in (config.journal_folder(), config.socket_path().parent, config.site_path().parent):
-        if not os.access(_existing(folder), os.W_OK):
-            warnings.append(f"{folder} cannot be written by user {os.geteuid()}")
-    return warnings
-
-
-def _existing(folder: Path) -> Path:
-    """The folder, or the one above it that is there."""
-    return next(each for each in (folder, *folder.parents) if each.exists())
 
 
 def _runner() -> Callable[[Any], int]:
@@ -112,18 +94,44 @@ async def _serve(
     with ExitStack() as stack:
         log = LogWriter(Path(config.log.file) if config.log.file else None, config.log.level)
         stack.callback(log.close)
-        controller = _Controller(config, log, stack, again)
-        shell = controller.open(grace, epoch)
-        return await controller.run(shell, ready)
+        stack.callback(Lock(config.journal_folder()).close)
+        if config.standby is not None:
+            return await _lead_in_turn(config, log, ready, again)
+        controller = Controller(config, log, stack, again)
+        return await controller.run(controller.open(grace, epoch), ready)
 
 
-class _Controller:
+async def _lead_in_turn(
+    config: ServerConfig,
+    log: LogWriter,
+    ready: Callable[[str], None],
+    again: Callable[[], ServerConfig] | None,
+) -> int:
+    """Stand by, lead, and after having handed over stand by again, until somebody says stop."""
+    place = StandingBy(config, log)
+    Core(config.settings(), find(config.sharing), epoch=1, boot=0.0)  # whatever takes time now takes none later
+    while (leader := await place.wait_to_lead()) is not None:
+        with ExitStack() as term:
+            controller = Controller(config, log, term, again, leader)
+            code = await controller.run(controller.take_over(leader), ready)
+        place.ended(leader, released=code in (0, HANDED_OVER))
+        if code != HANDED_OVER:
+            return code
+    return 0
+
+
+class Controller:
     """All that a controller holds while it runs; `stack` gives it back in the opposite order."""
 
     def __init__(
-        self, config: ServerConfig, log: LogWriter, stack: ExitStack, again: Callable[[], ServerConfig] | None = None
+        self,
+        config: ServerConfig,
+        log: LogWriter,
+        stack: ExitStack,
+        again: Callable[[], ServerConfig] | None = None,
+        leader: Leader | None = None,
     ) -> None:
-        self._config, self._log, self._stack, self._again = config, log, stack, again
+        self._config, self._log, self._stack, self._again, self._leader = config, log, stack, again, leader
         self._ordered = _capacities(config)  # by the configuration as it was read last
         self._schedule = Schedule(self._order_capacity)
         self._loop = asyncio.get_running_loop()
@@ -138,7 +146,6 @@ class _Controller:
             )
         self._keys = config.site_keys()
         self._folder = config.journal_folder()
-        stack.callback(Lock(self._folder).close)
         _let_operators_read(self._folder, config.admin_group())
         self._doors = unix_doors(config.socket_path(), config.socket)
         for door, _ in self._doors:
@@ -151,8 +158,22 @@ class _Controller:
 
     def open(self, grace: bool, epoch: int) -> Shell:
         """Come back to life from the journal, up to the first step."""
+        return self._begin(recover(self._folder, self._config.settings(), grace), epoch)
+
+    def take_over(self, leader: Leader) -> Shell:
+        """Begin a term: with one's own journal if it says what was said last, else with the leader's before or none."""
+        settings, before = self._config.settings(), leader.before
+        if before is None or before.holder == leader.record.holder:
+            found = recover(self._folder, settings, grace=read_epoch(self._folder) > 0 and before is None)
+            if before is None or (found.header is not None and found.header.epoch == before.epoch):
+                return self._begin(found, leader.record.epoch)
+        source = leader.folder.path / before.journal if before is not None and before.journal else None
+        shell = self._begin(take_over(self._folder, source, settings), leader.record.epoch)
+        shell.save()
+        return shell
+
+    def _begin(self, found: Recovered, epoch: int) -> Shell:
         config, settings = self._config, self._config.settings()
-        found = recover(self._folder, settings, grace)
         epoch = raise_epoch(self._folder, epoch)
         mark = Mark(places(self._folder, self._doors[0][0].path))
         if mark.there:
@@ -162,17 +183,18 @@ class _Controller:
             settings, self._policy, epoch=epoch, boot=clock(), state=found.state, warm=found.warm,
             resolve=self._policies.find, limited=limited,
         )  # fmt: skip
+        core.contact, core.opt_out = config.contact, config.opt_out
         header = _header(config, self._policy, found, epoch, clock)
         pen = JournalWriter(self._folder, header, config.retention(), self._on_synced, self._on_trouble, found.saved)
         self._stack.callback(pen.close)
         self._log.info(
             "started", epoch=epoch, warm=found.warm, records=found.last_seq, sharing=self._policy.label,
-            set_aside=found.set_aside,
+            set_aside=found.set_aside, term=self._leader.record.term if self._leader else None,
         )  # fmt: skip
         self._shell = Shell(
             core, pen, self._house(epoch), self._quotas(), self._log, self._loop, clock,
             self._munge, config.journal.durability == "sync", self._warnings(), mark,
-            SiteFile(config.site_path(), config.first_contact),
+            SiteFile(config.site_path(), config.first_contact), self._leader,
         )  # fmt: skip
         self._shell.on_end = self._ended
         self._shell.begin()
@@ -205,6 +227,9 @@ class _Controller:
         address = str(self._doors[0][0].path)
         self._log.info("listening", socket=address, tcp=self._config.tcp.listen if self._config.tcp else None)
         ready(address)
+        if self._leader is not None:
+            self._leader.begin(self._lease_trouble, lambda: self._from_thread(self._ended, HANDED_OVER))
+            self._watch_lease()
         code = await self._end
         for door in doors:
             door.close()
@@ -222,7 +247,7 @@ class _Controller:
         return await self._loop.create_server(connection, sock=bound, backlog=BACKLOG)
 
     async def _stop(self, shell: Shell, code: int) -> None:
-        if code == 0:
+        if code in (0, HANDED_OVER):
             shell.notify(Notice("restart", "the controller stops; rates stay until their leases end"))
             shell.save()
         shell.stop()
@@ -240,6 +265,20 @@ class _Controller:
     def _ended(self, code: int) -> None:
         if not self._end.done():
             self._end.set_result(code)
+
+    def _watch_lease(self) -> None:
+        """End as soon as the lease is over, also where nothing comes in and nothing is to be sent."""
+        if self._leader is not None and not self._end.done():
+            self._shell.leads()
+            self._loop.call_later(LOOK_AT_LEASE, self._watch_lease)
+
+    def _lease_trouble(self, problem: str) -> None:
+        effect = "another controller takes over unless this passes" if problem else "the lease is renewed again"
+        self._log.error("lease", problem=problem or "none any more", effect=effect)
+
+    def _from_thread(self, then: Callable[[int], None], code: int) -> None:
+        with suppress(RuntimeError):  # the loop is gone when all ends
+            self._loop.call_soon_threadsafe(then, code)
 
     def _figures(self) -> dict[str, Any]:
         return self._shell.all_figures()
@@ -309,22 +348,7 @@ class _Controller:
         return dataclasses.replace(quotas, connections=min(quotas.connections, max(1, files - OWN_FILES)))
 
     def _warnings(self) -> list[str]:
-        return _warnings(self._config)
-
-
-def _warnings(config: ServerConfig) -> list[str]:
-    warnings = []
-    if config.tcp and config.tcp.plain:
-        warnings.append("TCP is not encrypted: whoever is on the network can read along and take over")
-    files, wanted = file_limit(), config.quotas.connections + OWN_FILES
-    if files < NEARLY * wanted:
-        warnings.append(
-            f"{files:,} open files are allowed, and {wanted:,} would be needed for all connections; "
-            f"{max(1, files - OWN_FILES):,} connections are taken (LimitNOFILE in the unit, or ulimit -n)"
-        )
-    if config.first_contact == "open":
-        warnings.append("first contact is open: jobs that have not met this controller go unpaced")
-    return warnings
+        return warnings_of(self._config)
 
 
 def _let_operators_read(folder: Path, group: int | None) -> None:
@@ -365,15 +389,3 @@ def _header(config: ServerConfig, policy: Sharing, found: Recovered, epoch: int,
         core_code=core_code(),
         cluster=config.cluster,
     )
-
-
-def file_limit() -> int:
-    """Files that this process may have open."""
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-
-
-def _raise_limit() -> None:
-    """As many open files as the system allows."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

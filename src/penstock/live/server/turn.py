@@ -15,12 +15,14 @@ import time as clocks
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from penstock.live.core import Core, checks
+from penstock.live.core.admin import is_look
 from penstock.live.core.events import (
     Close,
     Closed,
@@ -34,19 +36,25 @@ from penstock.live.core.events import (
     WakeAt,
     WriteRecords,
 )
-from penstock.live.core.state import PAUSED
+from penstock.live.core.notices import Notices
+from penstock.live.core.state import PAUSED, RUN
 from penstock.live.journal import JournalWriter as Pen
+from penstock.live.server.capacity_watch import CapacityWatch
 from penstock.live.server.counters import Counters, of_state
 from penstock.live.server.deaths import Deaths
 from penstock.live.server.handshake import Admit, House, Refuse
 from penstock.live.server.lanes import Lane
 from penstock.live.server.log import LogWriter
+from penstock.live.server.looks import Looks
 from penstock.live.server.munge import Munge
 from penstock.live.server.own_jobs import NoAnswer, OwnJobs
+from penstock.live.server.post_times import PostTimes
 from penstock.live.server.protocol import Connection
 from penstock.live.server.quotas import Allowance, Doorman, Quotas
 from penstock.live.server.site_file import SiteFile
+from penstock.live.server.tally import Tally
 from penstock.live.server.unpaced import Mark
+from penstock.live.standby.leadership import Leader
 from penstock.wire.messages import (
     FREE,
     MONITOR,
@@ -57,6 +65,7 @@ from penstock.wire.messages import (
     Hook,
     Message,
     Notice,
+    Post,
     Rate,
     Registered,
 )
@@ -65,6 +74,7 @@ RETRY = 1.0  # seconds between two tries to write what the disk refused
 SAY_AGAIN = 60.0  # seconds between two complaints about a policy that fails
 PATIENCE = 60.0  # seconds until everybody goes unpaced
 FENCED = 3  # the exit code of a controller that another has succeeded
+REPEATED = ("status", "server", "top", "mine", "forecasts")  # looks that screens ask for again and again
 US = 0  # the session in which the controller gives orders to itself
 
 
@@ -96,12 +106,15 @@ class Shell:
         warnings: Sequence[str] = (),
         mark: Mark | None = None,
         site: SiteFile | None = None,
+        leader: Leader | None = None,
     ) -> None:
         self.core, self.pen, self.house, self.quotas, self.log, self.loop = core, pen, house, quotas, log, loop
         self.clock = clock or Clock()
         self.munge = munge or Munge()
         self.doorman: Doorman[Connection] = Doorman(quotas, frozenset({0, house.own_uid}))
         self.counters = Counters()
+        self.post_times, self.tally = PostTimes(clocks.perf_counter), Tally(core.state)
+        self.capacity_watch = CapacityWatch([each.name for each in core.state.settings.resources])
         self.connections: dict[int, Connection | Lane] = {}
         self.on_end: Callable[[int], None] = lambda code: None
         self._sync, self._warnings = sync, warnings
@@ -111,10 +124,13 @@ class Shell:
         self._wake: asyncio.TimerHandle | None = None
         self._unsynced: deque[tuple[int, list[Output]]] = deque()
         self._own, self._answering = OwnJobs(pen.folder), set[asyncio.Task[None]]()
+        self._looks, self._notices = Looks(core, loop, self._say, self._put), Notices()
         self._deaths = Deaths(core.state, loop, house.lease, self._put)
         self._mark = mark or Mark()
         self._site = site or SiteFile(None, "paced")
+        self._leader = leader
         self._capacity: list[float] = []
+        self._looked: dict[int, set[str]] = {}  # by session: looks that were logged
         self._said_by: int | None = None  # the record up to which the journal says what the mark does
         self._trouble_since: float | None = None
         self._gave_up = self._silent = False
@@ -167,13 +183,18 @@ class Shell:
         if getattr(message, "epoch", 0) > self.house.epoch and not connection.identity.trusted:
             connection.refuse(self._newer_epoch(connection, message.epoch))  # type: ignore[union-attr]
             return
-        if isinstance(message, Admin):
-            self._audit("command", connection, verb=message.verb, args=message.args)
+        if isinstance(message, Post):
+            self.post_times.posted(connection.session, message)
+        elif isinstance(message, Admin):
+            self._audit_command(connection, message)
             if message.verb == "explain":
                 self._answering.add(answering := self.loop.create_task(self._explain(connection, message)))
                 answering.add_done_callback(self._answering.discard)
                 return
             if connection.identity.role == "admin" and self._did(connection, message):
+                return
+            if is_look(message.verb):
+                self._looks.ask(connection.session, message)
                 return
             if message.verb == "policy" and isinstance(name := message.args.get("name"), str):
                 looked_up = self.loop.run_in_executor(None, self._look_up, name)
@@ -191,13 +212,15 @@ class Shell:
             answer: Message = Answer(message.req, await self._own.explain(connection.identity.uid, job))
         except (NoAnswer, checks.Refused) as error:
             answer = Error(message.req, "value", str(error))
-        if connection.session in self.connections:
-            connection.send(answer)
+        if connection.session is not None:
+            self._say(connection.session, answer)
 
     def gone(self, connection: Connection | Lane) -> None:
         """A connection is over; if its process is, too, its charge is free at once."""
         assert connection.session is not None and connection.identity is not None
         del self.connections[connection.session]
+        self.post_times.gone(connection.session)
+        self._looked.pop(connection.session, None)
         self._put(Closed(connection.session))
         self._audit("closed", connection)
         if connection.member is not None and connection.identity.pid is not None:
@@ -255,6 +278,8 @@ class Shell:
     def _turn(self) -> None:
         self._due = False
         inputs, self._inputs = self._inputs or [Tick()], []
+        if not self.leads():
+            return
         began = clocks.perf_counter()
         now = self.clock()
         outputs = self.core.step(now, inputs)
@@ -266,6 +291,8 @@ class Shell:
             self._keep_site()
         if self.core.state.failures > self._failures:
             self._policy_failed(now)
+        if self._notices.is_time(self.core):
+            self._looks.make(self._notices.look(self.core), self._tell_waiting)
         if self.pen.snapshot_due(now):
             self.pen.snapshot(now, self.core.state.snapshot())
         if self.core.state.fenced and not self._ended:
@@ -273,12 +300,34 @@ class Shell:
             self.log.error("fenced", epoch=self.house.epoch)
             self.on_end(FENCED)
 
+    def leads(self) -> bool:
+        """Whether what was taken in may be acted on, and what is to be sent may leave: once not so, never again.
+
+        Where another may take over, this looks at the clock. The moment the lease is over all links are cut, with
+        whatever waits in them.
+        """
+        if self._leader is None or (not self._ended and self._leader.leads()):
+            return True
+        if not self._ended:
+            self._ended = True
+            self.log.error("lease lost", epoch=self.house.epoch, effect="nothing more is sent")
+            for connection in list(self.connections.values()):
+                connection.abort()
+            self.on_end(FENCED)
+        return False
+
     def _keep_site(self) -> None:
         """Let jobs know that have not met us what a node may use."""
         self._capacity = list(self.core.state.capacity)
         self._site.keep(self.core.state)
         if self._site.problem:
             self.log.error("site file", problem=self._site.problem)
+
+    def _watch_capacity(self, now: float) -> None:
+        state, tally = self.core.state, self.tally
+        self.capacity_watch.look(
+            now, state.mode == RUN, state.capacity, state.charges.used, tally.achieved, tally.granted
+        )
 
     def _policy_failed(self, now: float) -> None:
         """Say so, but not at every decision."""
@@ -291,6 +340,9 @@ class Shell:
         records = [output.record for output in outputs if isinstance(output, WriteRecords)]
         seq = self.pen.write(now, records) if records else self.pen.seq
         self.counters.records += len(records)
+        self.tally.take(records)
+        self.tally.look(now)
+        self._watch_capacity(now)
         if self.pen.problem is not None and self._trouble_since is None:
             self._in_trouble(now)
         if self._sync and self._trouble_since is None and (seq > self.pen.synced or self._unsynced):
@@ -331,11 +383,21 @@ class Shell:
             self.counters.rates += 1
             if self._trouble_since is not None and not (message.flags & (FREE | MONITOR) and self._mark.make()):
                 message = _not_raised(message, connection.rate)
+            self.post_times.told(session, message)
         elif isinstance(message, Error):
             self.counters.errors += 1
         elif isinstance(message, Registered):
             connection.member = (message.app, message.member)
         connection.send(message)
+
+    def _say(self, session: int, message: Message) -> None:
+        """Tell somebody who is still there something that no turn has to do with."""
+        if (connection := self.connections.get(session)) is not None:
+            connection.send(message)
+
+    def _tell_waiting(self, notices: list[tuple[int, Notice]]) -> None:
+        for session, notice in notices:
+            self._say(session, notice)
 
     # A disk that refuses.
 
@@ -384,7 +446,9 @@ class Shell:
             "connections": self.doorman.connections,
             "unauthenticated": self.doorman.unauthenticated,
             "journal": {"seq": self.pen.seq, "synced": self.pen.synced, "problem": self.pen.problem},
-            "warnings": [*self._warnings, *self._troubles()],
+            "warnings": [*self._warnings, *self._troubles(), *self.capacity_watch.warnings(self.clock())],
+            "capacity_doubts": [asdict(doubt) for doubt in self.capacity_watch.doubts(self.clock())],
+            "leader": None if self._leader is None else self._leader.figures(),
             **self.counters.figures(),
         }
 
@@ -394,7 +458,8 @@ class Shell:
 
     def all_figures(self) -> dict[str, Any]:
         """How the shell and the core are, in numbers."""
-        return {**self.figures(), **of_state(self.core.state)}
+        self.tally.look(self.clock(), at_once=True)
+        return {**self.figures(), **of_state(self.core.state), "tally": self.tally, "post_times": self.post_times}
 
     def save(self) -> None:
         """Leave a snapshot, so that the next start has little to read."""
@@ -421,6 +486,16 @@ class Shell:
             self._wake.cancel()
         for connection in list(self.connections.values()):
             connection.close()
+
+    def _audit_command(self, connection: Connection | Lane, message: Admin) -> None:
+        """Every order is logged; of looks, which a screen repeats every second, the first of each connection."""
+        assert connection.session is not None
+        if message.verb in REPEATED:
+            looked = self._looked.setdefault(connection.session, set())
+            if message.verb in looked:
+                return
+            looked.add(message.verb)
+        self._audit("command", connection, verb=message.verb, args=message.args)
 
     def _audit(self, event: str, connection: Connection | Lane, **fields: Any) -> None:
         who = connection.identity

@@ -9,9 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.report.live.table import count, rate, user_name, volume
+from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import NOTHING, Scale, duration, fixed, percent, time_scale
-from penstock.report.parts.titled_table import titled_table
+from penstock.report.parts.titled_table import rest_lines, titled_table
 
 if TYPE_CHECKING:
     from penstock.live.journal import Replayed
@@ -34,9 +35,8 @@ def explanation_lines(found: Explanation) -> list[str | FittingTable]:
         for place, (heading, spare, right) in enumerate(_PHASE_HEADINGS)
     )
     table = FittingTable(f"job {found.job}; times in {scale.unit}", columns)
-    hidden = len(found.operations) - MOST_ROWS
-    more = [f"{hidden:,} earlier operations are not shown; --json has all."] if hidden > 0 else []
-    return [table, *more, *_delay_words(found), *_longest_wait(found)]
+    more = rest_lines(len(found.operations), ", earlier ones", shown=MOST_ROWS)
+    return [table, *more, *delay_words(found), *_longest_wait(found)]
 
 
 # Heading, when it goes where it gets narrow (0: never), and whether numbers are below it.
@@ -92,11 +92,14 @@ def _rank_cells(rank: Rank | None) -> list[str]:
     return [when, fixed(rank.yield_), volume(rank.remaining)]
 
 
-def _delay_words(found: Explanation) -> list[str]:
+def delay_words(found: Explanation) -> list[str]:
+    """In sentences how much longer a job's I/O took than alone, why, and who had the bandwidth."""
     took, alone, delay = (found.total(name) for name in ("seconds", "dedicated", "delay"))
     ended = all(each.ended for each in found.operations)
     time = f"took {duration(took)}" if ended else f"has taken {duration(took)} so far"
     lines = [f"Its I/O {time} instead of {duration(alone)} alone: {duration(max(0.0, delay))} longer."]
+    if not ended and alone <= 0.0:
+        lines = [f"Its I/O {time}, and nothing has been moved yet."]
     if delay > 0:
         reasons = ("policy", "the policy's choice"), ("room", "waiting for room"), ("controller", "the controller")
         parts = [f"{words} {percent(found.total(name) / delay)}" for name, words in reasons]
@@ -118,8 +121,7 @@ def limited_lines(found: Limited) -> list[str | FittingTable]:
     if not found.jobs:
         return [f"Nobody was limited in the last {duration(found.seconds)}."]
     jobs = _held_table(f"limited in the last {duration(found.seconds)}", "job", found.jobs[:MOST_ROWS])
-    hidden = len(found.jobs) - MOST_ROWS
-    more = [f"{hidden:,} jobs that lost less are not shown; --json has all."] if hidden > 0 else []
+    more = rest_lines(len(found.jobs), " that lost less", shown=MOST_ROWS)
     return [jobs, *more, _held_table("by user", "user", found.users[:MOST_ROWS])]
 
 
@@ -151,7 +153,7 @@ def _policies_table(found: Shadow) -> Table:
     for account in (found.real, *found.would):
         yields = [fixed(account.min_yield), fixed(account.mean_yield), fixed(account.efficiency)]
         times = [_wait(account.max_wait), _wait(account.mean_wait), duration(account.makespan)]
-        table.add_row(*map(Text, [policy_name(found, account), *yields, *times]))
+        table.add_row(Breakable(Text(policy_name(found, account))), *map(Text, [*yields, *times]))
     return table
 
 
@@ -159,7 +161,17 @@ def traffic_words(found: Shadow) -> str:
     """What was looked at."""
     seen = found.traffic
     jobs, operations = len(seen.jobs), sum(job.operations for job in seen.jobs)
-    return f"{count(jobs, 'job')}, {count(operations, 'operation')} on resource {seen.resource}, {rate(seen.capacity)}"
+    names = list(seen.resources)
+    where = (
+        f"resource {names[0]}, {rate(seen.resources[names[0]])}"
+        if len(names) == 1
+        else f"{len(names)} resources ({_some(names)})"
+    )
+    return f"{count(jobs, 'job')}, {count(operations, 'operation')} on {where}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
 
 
 def policy_name(found: Shadow, account: Account) -> str:
@@ -176,13 +188,13 @@ def _jobs_table(found: Shadow, job: str | None) -> Table:
     table = titled_table(f"each job: yield, and {scale.unit} longer than alone")
     table.add_column("job", overflow="fold", min_width=12)
     for account in accounts:
-        table.add_column(account.sharing or REALLY, justify="right", overflow="fold")
+        table.add_column(Breakable(Text(account.sharing or REALLY)), justify="right")
     rows = list(zip(*(account.jobs for account in accounts), strict=True))
     rows.sort(key=lambda fared: max(each.wait for each in fared) - min(each.wait for each in fared), reverse=True)
     chosen = [fared for fared in rows if job is None or fared[0].name.partition("#")[0] == job]
     for fared in chosen[:MOST_ROWS]:
         cells = [f"{fixed(each.yield_, 3)} {fixed(each.wait / scale.divisor + 0.0, 2):>6}" for each in fared]
-        table.add_row(Text(fared[0].name), *map(Text, cells))
+        table.add_row(Breakable(Text(fared[0].name)), *map(Text, cells))
     return table
 
 
@@ -199,8 +211,16 @@ def _notes(found: Shadow) -> list[str]:
         notes.append(f"The {MOST_ROWS} jobs that differ most are shown; --json has all {len(seen.jobs):,}.")
     if seen.changes:
         notes.append(f"The capacity changed {seen.changes:,} times; the one that was in force longest is simulated.")
+    if seen.elsewhere:
+        notes.append(f"{count(seen.elsewhere, 'phase')} on other targets than most of a job's bytes count as time.")
+    if found.left_out:
+        notes.append(f"Left out, since they plan ahead, which several resources do not allow: {_some(found.left_out)}.")
     if seen.unfinished:
         notes.append(f"{seen.unfinished:,} operations that had not ended are left out.")
+    if seen.on_names:
+        notes.append(
+            f"{count(seen.on_names, 'phase')} of operations on names (metadata) are ignored: nothing simulates them."
+        )
     return notes
 
 

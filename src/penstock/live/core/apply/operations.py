@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING
 
 from penstock.live.core import charges as charging
@@ -19,6 +19,7 @@ from penstock.live.core.apply.steps import (
     member_of,
 )
 from penstock.live.core.members import Op, Stage
+from penstock.wire.messages import BYTES, METADATA
 
 if TYPE_CHECKING:
     from penstock.live.core.state import ControllerState
@@ -30,6 +31,10 @@ def _posted(state: ControllerState, record: records.Posted) -> None:
     member = member_of(state, record)
     route = state.routes.find(record.direction, record.targets)
     member.op = Op(record.op, record.volume, route, record.cap, state.now, state.now, record.confidence)
+    member.op.said = record.volume if record.said is None else record.said
+    member.op.program = record.program
+    member.app.program = record.program or member.app.program
+    member.app.period = nan if record.period is None else record.period
     charging.release(member)
     hold_rate(state, member, record.rev, record.held)
     begin_phase(state, member.app, state.now, record.work)
@@ -46,8 +51,9 @@ def _resynced(state: ControllerState, record: records.Resynced) -> None:
     if known is None or known.number != record.op:
         app.announced += record.volume
         app.phase_bytes += known.reported if known else 0.0
-    member.op = Op(record.op, record.volume, route, record.cap, posted, state.now)
+    member.op = Op(record.op, record.volume, route, record.cap, posted, state.now, record.confidence)
     member.op.done = member.op.reported = record.done
+    member.op.said = record.volume
     hold_rate(state, member, record.rev, record.held)
     member.rate = record.rate
     begin_phase(state, app, posted, max(0.0, posted - app.since))
@@ -58,6 +64,7 @@ def _extended(state: ControllerState, record: records.Extended) -> None:
     member = member_of(state, record)
     assert member.op is not None
     member.op.volume += record.more
+    member.op.said = member.op.volume if record.said is None else record.said
     member.app.announced += record.more
     if member.row is not None:
         state.rows.remaining[member.row.index] += record.more
@@ -96,7 +103,8 @@ def _expired(state: ControllerState, record: records.Expired) -> None:
     leave_row(state, member)
     charging.release(member)
     member.stage, member.lost_at = Stage.LOST, state.now
-    route = member.op.route if member.op else state.routes.find("write", ())
+    way = "write" if member.app.kind == BYTES else METADATA
+    route = member.op.route if member.op else state.routes.find(way, ())
     member.rate = member.charge = state.fallback(member, route)
     state.charges.put(member)
 

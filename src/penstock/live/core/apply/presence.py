@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.live.core import records
 from penstock.live.core.apply.steps import Changes, cut_off, end_operation, member_of
 from penstock.live.core.members import App, BatchJob, Member, Stage
+from penstock.wire.messages import BYTES
 
 if TYPE_CHECKING:
     from penstock.live.core.state import ControllerState
@@ -18,7 +19,7 @@ _SPARE_PLACES = 1024
 def _registered(state: ControllerState, record: records.Registered) -> None:
     app = state.apps.get(record.app)
     if app is None:
-        app = _new_app(state, record.app, record.job, record.uid)
+        app = _new_app(state, record.app, record.job, record.uid, record.kind)
     if app.operations == 0 and not app.active and app.members.keys() <= {record.member}:
         _begin(state, app, record)
     app.labels.update({name: value for name, value in record.labels.items() if name != "node"})
@@ -42,8 +43,8 @@ def _begin(state: ControllerState, app: App, record: records.Registered) -> None
     app.since = state.now
 
 
-def _new_app(state: ControllerState, number: int, job: str, uid: int) -> App:
-    app = App(number, job, uid, state.next_place, release=state.now, progress=0.0, since=state.now)
+def _new_app(state: ControllerState, number: int, job: str, uid: int, kind: str = BYTES) -> App:
+    app = App(number, job, uid, state.next_place, release=state.now, progress=0.0, since=state.now, kind=kind)
     app.empty_since = state.now
     state.next_app = max(state.next_app, number + 1)
     state.next_place += 1
@@ -61,6 +62,7 @@ def _gone(state: ControllerState, record: records.Gone) -> None:
     state.losses.put(app)
     if not app.members:
         app.empty_since = state.now
+        state.history.over(app)
         if app.evicted:
             _forget(state, app)
 
@@ -96,12 +98,21 @@ def _evicted(state: ControllerState, record: records.Evicted) -> None:
         _forget(state, app)
 
 
+def _started(state: ControllerState, record: records.Hooked) -> BatchJob:
+    """What is known of a job now. Said again, by every node and by a bridge, a start takes nothing back."""
+    ends = inf if record.seconds_left is None else state.now + record.seconds_left
+    job = BatchJob(record.uid, record.nodes, ends, record.account, record.restart, record.node_names)
+    before = state.jobs.get(record.job)
+    if before is not None and (before.uid, before.restart) == (job.uid, job.restart):
+        job.nodes, job.names = max(job.nodes, before.nodes), job.names or before.names
+        job.account, job.ends = job.account or before.account, before.ends if ends == inf else ends
+        job.over, job.ending = before.over, before.ending
+    return job
+
+
 def _hooked(state: ControllerState, record: records.Hooked) -> None:
     if record.kind == "job_start":
-        ends = inf if record.seconds_left is None else state.now + record.seconds_left
-        state.jobs[record.job] = BatchJob(
-            record.uid, record.nodes, ends, record.account, record.restart, record.node_names
-        )
+        state.jobs[record.job] = _started(state, record)
         if record.app:
             _new_app(state, record.app, record.job, record.uid)
         if (app := state.by_job.get((record.job, record.uid))) is not None:

@@ -13,6 +13,7 @@ from penstock.wire import messages as wire
 if TYPE_CHECKING:
     from penstock.live.core.state import ControllerState
 
+_KEPT = 31  # volumes of phases that a run is judged by, and one more
 # What each kind of record does to the state.
 Changes = dict[type[wire.Message], Callable[["ControllerState", Any], None]]
 
@@ -46,7 +47,7 @@ def enter_row(state: ControllerState, member: Member) -> None:
     member.stage, member.lost_at = Stage.POSTED, inf
     app, op, rows = member.app, member.op, state.rows
     assert op is not None
-    if app.job not in state.exempt:
+    if not state.is_exempt(member):
         if (row := rows.by_key.get((app.number, op.route.key))) is not None:
             rows.settle(row, state.now)
         else:
@@ -67,8 +68,10 @@ def resize(state: ControllerState, row: RouteRow, more: float) -> None:
     """What a row can use and has to move after members came or went."""
     rows, i = state.rows, row.index
     rows.remaining[i] += more
-    limit = min(sum(state.limit(member) for member in row.members.values()), state.limit_on(row.route))
+    most = state.limit_on(row.route)
+    limit = min(sum([state.limit(member, most) for member in row.members.values()]), most)
     rows.limit[i] = limit
+    rows.confidence[i] = min(member.op.confidence for member in row.members.values() if member.op is not None)
     rows.nodes[i] = row.app.nodes
     row.app.phase_limit = max(row.app.phase_limit, limit)
     set_usable(state, row)
@@ -78,7 +81,7 @@ def resize(state: ControllerState, row: RouteRow, more: float) -> None:
 def set_rate(state: ControllerState, row: RouteRow) -> None:
     """The rate of a row is what its members were told; while everyone goes unpaced, what they would be told."""
     if state.chosen != "monitor":
-        state.rows.set_rate(row, sum(member.rate for member in row.members.values()), state.now)
+        state.rows.set_rate(row, sum([member.rate for member in row.members.values()]), state.now)
 
 
 def set_usable(state: ControllerState, row: RouteRow) -> None:
@@ -119,6 +122,9 @@ def end_operation(state: ControllerState, member: Member, done: float) -> None:
     member.op, member.stage, member.lost_at = None, Stage.IDLE, inf
     state.charges.put(member)
     if open_op is not None:
+        if open_op.program and done > 0.0:
+            app.volumes = [*app.volumes[-_KEPT:], done]
+            app.most_nodes = max(app.most_nodes, round(app.nodes))
         app.phase_bytes += done
         app.moved += done
         if all(each.op is None for each in app.members.values()):

@@ -31,7 +31,7 @@ def _acked(core: Core, member: Member, epoch: int, rev: int) -> None:
     if rate is None:
         return
     left = max(told for each, told in member.revs.items() if each >= (epoch, rev))
-    unseen = member.row is None and member.app.job not in core.state.exempt
+    unseen = member.row is None and not core.state.is_exempt(member)
     if left < member.charge or unseen or (member.free is not None and member.free < (epoch, rev)):
         core.dirty |= unseen
         free = member.free is not None and member.free >= (epoch, rev)
@@ -45,8 +45,11 @@ def _beat(core: Core, session: Session, message: wire.Beat) -> None:
     checks.number(message.hb, "hb")
     done = checks.amount(message.done, "done")
     checks.number(message.op or 0, "op")
+    outside = checks.amount(message.outside, "outside")
+    how = checks.name(message.how, "how") if message.how else ""
     if message.hb <= member.hb:
         return
+    member.outside, member.how = max(member.outside, outside), how or member.how
     heard(core, member, message.hb)
     if message.op == 0:
         nothing_open(core, member)

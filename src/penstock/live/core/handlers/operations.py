@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from penstock.live.core import checks, records
 from penstock.live.core.checks import Refused
 from penstock.live.core.handlers.steps import Handlers, end_operation, heard, let_go, route_of
+from penstock.live.core.history import Expected
 from penstock.live.core.members import App, Member, Stage
 from penstock.live.core.resources import Route
 from penstock.live.core.sessions import Session
 from penstock.wire import messages as wire
+from penstock.wire.guesses import LEARNT
 
 if TYPE_CHECKING:
     from penstock.live.core.core import Core
@@ -26,8 +29,8 @@ def _post(core: Core, session: Session, message: wire.Post) -> None:
     checks.volume(message.volume)
     cap = checks.cap(message.cap)
     checks.way(message.direction, message.targets, state.routes.targets)
-    if not 0.0 < message.confidence <= 1.0:
-        raise Refused("value", f"confidence is {message.confidence:g}; a number above 0 and up to 1 is accepted")
+    checks.counted(message.direction, member.app.kind)
+    checks.confidence(message.confidence)
     if member.op is not None:
         if member.stage is Stage.POSTED and message.op == member.op.number:
             core.renew(member)
@@ -41,20 +44,34 @@ def _post(core: Core, session: Session, message: wire.Post) -> None:
         let_go(core, member)
         raise Refused("draining", f"{why}; go on at your fallback")
     held = min(state.fallback(member, route), wire.MOST_NUMBER) if member.stage is Stage.LOST else 0.0
+    expected = _expected(core, member.app, message)
     core.record(
         records.Posted(
             *member.key,
             message.op,
-            message.volume,
+            message.volume if expected is None else expected.volume,
             *route.key,
-            message.confidence,
+            message.confidence if expected is None else expected.confidence,
             cap,
             _work(core, member.app, message.work),
             held,
             state.rev + 1,
+            None if expected is None else message.volume,
+            message.program,
+            None if expected is None or isnan(expected.period) else expected.period,
         )
     )
     core.entered(member)
+
+
+def _expected(core: Core, app: App, message: wire.Post) -> Expected | None:
+    """What earlier runs of the job tell of a phase that nobody announced, unless this run knows better."""
+    if message.program:
+        checks.name(message.program, "program")
+    if message.confidence >= LEARNT or not message.program:
+        return None
+    expected = core.state.history.expect(app.uid, message.program, round(app.nodes))
+    return expected if expected is not None and expected.confidence > message.confidence else None
 
 
 def _why_not(core: Core, app: App, route: Route) -> str:
@@ -87,7 +104,9 @@ def _extend(core: Core, session: Session, message: wire.Extend) -> None:
     more = checks.volume(message.more)
     assert member.op is not None
     checks.volume(member.op.volume + more)
-    core.record(records.Extended(*member.key, more))
+    said = member.op.said + more
+    # Where earlier runs of the job knew it, nothing changes but what it says.
+    core.record(records.Extended(*member.key, max(0.0, said - member.op.volume), said))
     core.dirty = True
 
 

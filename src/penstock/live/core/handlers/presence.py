@@ -18,23 +18,27 @@ if TYPE_CHECKING:
 
 _MOST_MEMBER = 2**32 - 1
 MEMBERS_PER_NODE = 2
-_PROVED = ("user", "account", "qos")  # labels that a job cannot give itself
+_PROVED = ("user", "account", "qos", "unpaced")  # labels that a job cannot give itself
 
 
 def _register(core: Core, session: Session, message: wire.Register) -> None:
     session.need("client")
     if core.state.draining:
         raise Refused("draining", "the controller takes nobody new; go on at your fallback")
-    key = owner(core.state, session.identity, message.job)
+    key = owner(core.state, session.identity, message.job, message.uid)
     checks.number(message.member, "member", most=_MOST_MEMBER)
     checks.number(message.nodes, "nodes", least=1)
     release = checks.amount(message.release, "release")
     progress = checks.amount(message.progress, "progress")
     labels = _believed(session, checks.labels(message.labels))
     cap = checks.cap(message.cap)
-    if session.member is not None and (session.member.stage is not Stage.IDLE or _key(session.member.app) != key):
-        raise Refused("busy", f"this connection already speaks for a member of {session.member.app.job!r}")
-    member = _join(core, session, key, message.member, message.nodes, cap, release, progress, labels)
+    _check_kind(core, message.kind)
+    known = session.member
+    if known is not None and (known.stage is not Stage.IDLE or _key(known.app) != (*key, message.kind)):
+        raise Refused("busy", f"this connection already speaks for a member of {known.app.job!r}")
+    given = message.member, message.nodes, cap, release, progress, labels, message.kind
+    member = _join(core, session, key, *given)
+    _replace(core, session, member)
     core.dirty = True
     _welcome(core, session, message.req, member)
 
@@ -49,10 +53,11 @@ def _join(
     release: float = 0.0,
     progress: float = 0.0,
     labels: dict[str, str] | None = None,
+    kind: str = wire.BYTES,
 ) -> Member:
     """Make a member of a job, and of its application if that is new."""
     state = core.state
-    app = state.by_job.get(key)
+    app = state.known(kind).get(key)
     if app is not None and app.evicted:
         raise Refused("forbidden", f"job {key[0]!r} was evicted by an operator; come back later")
     members = app.members if app else {}
@@ -63,10 +68,10 @@ def _join(
     if app is None and state.jobs_of[key[1]] >= core.settings.jobs_per_user and not session.identity.trusted:
         raise Refused("quota", f"user {key[1]} has {state.jobs_of[key[1]]:,} jobs already; no more are accepted")
     share = _nodes(core, session, key[0], nodes, members, number)
-    fallback = state.parts(share)
+    fallback = state.parts(share, kind)
     record = records.Registered(
         app.number if app else state.next_app, *key, number, share, cap, release, progress, labels or {}, fallback,
-        _account(core, session, key[0]),
+        _account(core, session, key[0]), kind,
     )  # fmt: skip
     core.record(record)
     member = state.apps[record.app].members[number]
@@ -74,6 +79,21 @@ def _join(
     heard(core, member, member.hb)
     _bind(core, session, member)
     return member
+
+
+def _replace(core: Core, session: Session, new: Member) -> None:
+    """A new agent of a node has the segments of the one before, which is dead: what that one was granted is over.
+
+    It has taken the rates out of the segments before it registers. Another life of the job has a segment of its own. A
+    word of a dead agent may come late: who came by an older connection replaces nobody.
+    """
+    where = [new.labels.get(name, "") for name in ("node", "restart")]
+    if not session.identity.for_node or not where[0]:
+        return
+    for old in list(new.app.members.values()):
+        alike = old is not new and [old.labels.get(name, "") for name in ("node", "restart")] == where
+        if alike and old.connection <= session.identity.connection:
+            core.dead(old, "another agent speaks for its node")
 
 
 def _believed(session: Session, labels: dict[str, str]) -> dict[str, str]:
@@ -133,16 +153,20 @@ def _bind(core: Core, session: Session, member: Member) -> None:
         core.refuse(old, 0, "superseded", "a newer connection speaks for this member")
     session.member = member
     member.session = session.number
+    member.connection = max(member.connection, session.identity.connection)
     core.watch(member)
 
 
 def _welcome(core: Core, session: Session, req: int, member: Member) -> None:
     """Tell a member its ids, and what it may use when nobody tells it a rate."""
     state = core.state
-    fallback = state.told(member.fallback)
+    bytes_ = member.app.kind == wire.BYTES
+    fallback = state.told(member.fallback) if bytes_ else {"": min(member.fallback.values(), default=0.0)}
+    operations = state.operations(member.nodes) if bytes_ else 0.0
     floor = fallback[""] if core.settings.floor is None else core.settings.floor
     paths = {each.target: each.path for each in core.settings.resources if each.target and each.path}
-    core.send(session.number, wire.Registered(req, *member.key, fallback, floor, state.routes.targets, paths))
+    told = wire.Registered(req, *member.key, fallback, floor, state.routes.targets, paths, operations)
+    core.send(session.number, told)
 
 
 def _goodbye(core: Core, session: Session, message: wire.Goodbye) -> None:
@@ -158,10 +182,12 @@ def _resync(core: Core, session: Session, message: wire.Resync) -> None:
     cap = checks.cap(message.cap)
     if message.op is not None:
         _check_open(core, message.op)
+        checks.counted(message.op.direction, message.kind)
     member = _returning(core, session, message)
     if member is None:
-        key = owner(core.state, session.identity, message.job or session.identity.job or "")
-        member = _join(core, session, key, message.member, message.nodes, cap)
+        key = owner(core.state, session.identity, message.job or session.identity.job or "", message.uid)
+        _check_kind(core, message.kind)
+        member = _join(core, session, key, message.member, message.nodes, cap, kind=message.kind)
     elif message.hb < member.hb:
         return  # it has said more since
     else:
@@ -179,6 +205,7 @@ def _check_open(core: Core, op: wire.OpenOp) -> None:
     checks.volume(op.volume)
     checks.amount(op.done, "done")
     checks.amount(op.posted, "posted")
+    checks.confidence(op.confidence)
     checks.way(op.direction, op.targets, core.state.routes.targets)
 
 
@@ -230,13 +257,19 @@ def _go_on(core: Core, member: Member, op: wire.OpenOp, rate: float, leased: boo
             min(rate, held if leased else fallback),
             held,
             state.rev + 1,
+            op.confidence,
         )
     )
     core.entered(member)
 
 
-def _key(app: App) -> tuple[str, int]:
-    return app.job, app.uid
+def _check_kind(core: Core, kind: str) -> None:
+    if kind not in {resource.kind for resource in core.settings.resources}:
+        raise Refused("value", f"kind is {kind[:80]!r}, of which nothing is shared here")
+
+
+def _key(app: App) -> tuple[str, int, str]:
+    return app.job, app.uid, app.kind
 
 
 TAKE: Handlers = {
