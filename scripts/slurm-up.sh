@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Start a small Slurm of our own on this machine, for tests: an authentication daemon, a controller and N nodes.
 # Everything it writes is in the folder $1; a Slurm that this machine is part of is neither used nor touched.
-# usage: slurm-up.sh FOLDER [NODES=3] [CORES_PER_NODE=2]; then SLURM_CONF=FOLDER/slurm.conf squeue; slurm-down.sh FOLDER
+# usage: slurm-up.sh FOLDER [NODES=3] [CORES_PER_NODE=2] [LINES]; LINES is a file whose lines slurm.conf gets, too
+# then: SLURM_CONF=FOLDER/slurm.conf squeue; slurm-down.sh FOLDER
 # needs root and the Debian packages munge, slurmctld, slurmd, slurm-client and slurm-wlm-basic-plugins
 set -euo pipefail
-folder="$1" nodes="${2:-3}" cores="${3:-2}"
+folder="$1" nodes="${2:-3}" cores="${3:-2}" lines="${4:-}"
 
 stop() {
     echo "penstock: $1" >&2
@@ -59,7 +60,7 @@ SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,sched_min_interval=0,bf_interval=1
 ReturnToService=2
-KillWait=2
+KillWait=10
 StateSaveLocation=$folder/state
 SlurmdSpoolDir=$folder/spool/%n
 SlurmctldPidFile=$folder/run/slurmctld.pid
@@ -67,6 +68,7 @@ SlurmdPidFile=$folder/run/slurmd.%n.pid
 SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/slurmd.%n.log
 END
+[ -z "$lines" ] || cat "$lines" >>"$folder/slurm.conf"
 for node in $(seq "$nodes"); do
     mkdir -p "$folder/spool/n$node"
     echo "NodeName=n$node NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[$node]} CPUs=$cores SocketsPerBoard=1" \

@@ -242,12 +242,13 @@ def test_given_node_bandwidth_makes_the_cap(logs: Path, tmp_path: Path) -> None:
     assert slow.applications[0].bandwidth_origin == "lower_bound"  # 96 MB/s could not have moved 2 TB
 
 
-@pytest.mark.timing
-def test_a_million_rows_take_three_seconds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [33_334, pytest.param(333_334, marks=pytest.mark.soak)])
+def test_a_million_rows_take_three_seconds(tmp_path: Path, jobs: int) -> None:
+    """In processor time; a tenth of them, a tenth of that."""
     file = tmp_path / "million.txt"
     with file.open("w") as stream:
         stream.write("JobID|JobName|User|State|Start|End|Elapsed|NNodes|TRESUsageInTot|TRESUsageOutTot\n")
-        for i in range(333_334):
+        for i in range(jobs):
             times = f"2026-11-{1 + i % 14:02d}T08:{i % 60:02d}:00|2026-11-{15 + i % 14:02d}T09:00:00|14-00:00:00"
             stream.write(f"{i}|job{i % 50}|u{i % 99}|COMPLETED|{times}|4||\n")
             for step in ("batch", "0"):
@@ -255,9 +256,9 @@ def test_a_million_rows_take_three_seconds(tmp_path: Path) -> None:
     before = time.process_time()
     found = read_accounting(file)
     took = time.process_time() - before
-    assert len(found) == 333_334
+    assert len(found) == jobs
     assert found.read[found.id.index("7")] == 14.0
-    assert took < 4.0  # 2.3 on a quiet machine
+    assert took < 4.0 * jobs / 333_334  # 2.3 for all on a quiet machine
 
 
 def test_jobs_that_cannot_be_are_named(tmp_path: Path) -> None:

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts import import_options as of
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to
 from penstock.cli.rooms import traces
 
-SacctFile = Annotated[Path, typer.Argument(metavar="FILE", help="What `sacct -P` or `sacct --json` printed.")]
+SacctFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="What `sacct -P` or `sacct --json` printed.", **choices.there())
+]
 
 
 def slurm(
