@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .world import World
 
 LEASE, FALLBACK, UNPACED = "lease", "fallback", "unpaced"
+ROUNDING = 1e-9  # seconds: from one clock to another and back, a moment may come out before itself
 CONNECT, HELLO = 1.0, 2.0  # how long a client waits for a connection, and for the Welcome
 
 
@@ -93,14 +94,27 @@ class Client:
 
     def pace(self) -> tuple[float, str]:
         """Bytes/s that its pacer lets through now, and by what."""
-        if self.route is None or self.stopped or not self.alive:
+        if not self.busy:
             return 0.0, LEASE
-        in_time = self.local < self.pacer.expiry
+        in_time = self.in_time()
         rate = self.pacer.rate if in_time else self.pacer.fallback
         if rate is None:
             return self.most, UNPACED
         # Only what somebody else said ends by itself.
         return rate, LEASE if in_time and self.pacer.expiry < math.inf else FALLBACK
+
+    def in_time(self) -> bool:
+        """Whether the rate counts that its pacer was told, and not the fallback."""
+        return self.local < self.pacer.expiry
+
+    @property
+    def busy(self) -> bool:
+        """Whether it has something to move, and could."""
+        return self.route is not None and self.alive and not self.stopped
+
+    def ends(self) -> tuple[float, ...]:
+        """When its rate changes by itself, on its clock."""
+        return (self.pacer.expiry,)
 
     @property
     def true_rate(self) -> float:
@@ -132,9 +146,8 @@ class Client:
         self._plans += 1
         plan = self._plans
         now, world = self.world.now, self.world
-        at_zero = self.route is not None and self.true_rate == 0.0 and self.alive and not self.stopped
-        self.zero_since = min(self.zero_since, now) if at_zero else math.inf
-        if self.route is None or not self.alive or self.stopped:
+        self.zero_since = min(self.zero_since, now) if self.busy and self.true_rate == 0.0 else math.inf
+        if not self.busy:
             return
 
         def again() -> None:
@@ -143,15 +156,16 @@ class Client:
 
         if self._used > 0.0:
             world.agenda.after(max(0.0, min(self.volume, self.announced) - self.moved) / self._used, again)
-        if self.local < self.pacer.expiry < math.inf:
-            world.agenda.at(self.clock.when(self.pacer.expiry), again)
+        for end in self.ends():
+            if self.local < end < math.inf:
+                world.agenda.at(max(self.clock.when(end), now + ROUNDING), again)
 
     _used = 0.0
     pleases = math.inf  # bytes/s that it moves at most in this operation, though it could do more
 
     def _rates_changed(self) -> None:
         self.settle()
-        if self.route is not None and self.alive and not self.stopped:
+        if self.busy:
             if self.moved >= self.volume * (1 - 1e-9):
                 self._io_is_over()
             elif self.moved >= self.announced * (1 - 1e-9):
@@ -262,7 +276,7 @@ class Client:
                 case client_events.SendTo(message):
                     if self.link is not None:
                         self.world.network.send(self.link, UP, message)
-                case client_events.Dial(after):
+                case client_events.Dial(after, _):
                     self._dial(after)
                 case client_events.HangUp():
                     self._hang_up()
@@ -296,10 +310,11 @@ class Client:
             if not current():
                 return
             world.agenda.after(CONNECT + HELLO, give_up)
-            if world.controller.up and world.network.reaches(self.index):
+            if (controller := world.answering(self)) is not None:
                 self.link = world.network.connect(self.index)
                 link = self.link
-                world.agenda.after(world.network.delay(), lambda: world.controller.hello(link, self))
+                world.connected(link, controller)
+                world.agenda.after(world.network.delay(), lambda: controller.hello(link, self))
 
         def give_up() -> None:
             if current() and not self.member.linked:

@@ -102,7 +102,7 @@ class Controller:
             return
         self.sessions[link.session] = link
         client.heard_at = self.world.now
-        identity = self._token(client.settings.job)
+        identity = self.world.identity(link, client) or self._token(client.settings.job)
         settings = self.world.plan.settings
         self.turn([Connected(link.session, identity, client.member.epoch_seen)])
         if self.up:

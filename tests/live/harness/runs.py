@@ -13,7 +13,7 @@ from .network import Weather
 from .plan import Plan, Troubles, draw_plan
 from .world import World
 
-BLOCK = 50
+BLOCK = 25
 POLICIES = tuple(find(name) for name in ("fair-share", "fcfs", "greedy-yield", "list-fifo"))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from penstock.client.member import Member
 from penstock.live.core import ControllerState, Core
 from penstock.live.core import records as records_of_core
-from penstock.live.core.events import Output, WriteRecords
+from penstock.live.core.events import Identity, Output, WriteRecords
 from penstock.wire import messages as wire
 
 from .client import Client
@@ -39,9 +39,10 @@ def _known(state: ControllerState) -> list[tuple[object, ...]]:
 
 
 class World:
-    """One run. `judge` is told of everything; `make_core` and `member_class` can be replaced by weaker ones."""
+    """One run. `judge` is told of everything; the core, members and clients can be replaced by weaker ones."""
 
     member_class: type[Member] = Member
+    client_class: type[Client] = Client
 
     def __init__(self, plan: Plan, judge: Any, deaths: dict[int, Death] | None = None) -> None:
         self.plan, self.judge = plan, judge
@@ -56,10 +57,10 @@ class World:
             self.agenda, random.Random(f"{plan.seed} network"), plan.weather, self._deliver, self._ended
         )
         self.operators = Operators(self)
-        self.controller = Controller(self)
+        self.controller = self.make_controller()
         self.controller.start(None)
         for index, settings in enumerate(plan.clients):
-            self.clients.append(Client(self, index, settings, drifting(self.chance, plan.drift)))
+            self.clients.append(self.client_class(self, index, settings, drifting(self.chance, plan.drift)))
         for seconds, trouble in (
             (plan.troubles.partition, self._partition),
             (plan.troubles.stop, self._stop),
@@ -74,9 +75,28 @@ class World:
         """True time."""
         return self.agenda.now
 
+    def make_controller(self) -> Controller:
+        """The one that leads at the beginning."""
+        return Controller(self)
+
+    def answering(self, client: Client) -> Controller | None:
+        """Who listens at the address that a client dials now."""
+        return self.controller if self.controller.up and self.network.reaches(client.index) else None
+
+    def connected(self, link: Link, controller: Controller) -> None:
+        """A client has dialled."""
+
+    def listener(self, link: Link) -> Controller:
+        """Who is at the other end of a link."""
+        return self.controller
+
     def make_core(self, epoch: int, boot: float, state: ControllerState | None, warm: bool) -> Core:
         """A core for a new epoch."""
         return Core(self.plan.settings, self.plan.policy, epoch=epoch, boot=boot, state=state, warm=warm)
+
+    def identity(self, link: Link, client: Client) -> Identity | None:
+        """Who connects, if it does not come with a token."""
+        return None
 
     def journalled(self, record: wire.Message) -> wire.Message | None:
         """A record as it goes to the disk; None: it does not."""
@@ -131,14 +151,14 @@ class World:
 
     def _deliver(self, link: Link, way: int, message: wire.Message) -> None:
         if way == UP:
-            self.controller.hear(link, message)
+            self.listener(link).hear(link, message)
         else:
             client = self.clients[link.client]
             client.soon(client.hear, link, message)
 
     def _ended(self, link: Link, way: int) -> None:
         if way == UP:
-            self.controller.link_ended(link)
+            self.listener(link).link_ended(link)
         else:
             client = self.clients[link.client]
             client.soon(client.link_ended, link)
