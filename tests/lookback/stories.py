@@ -19,7 +19,7 @@ from penstock.live.journal import Header, boot_id, raise_epoch, recover
 from penstock.live.journal import JournalWriter as Pen
 from penstock.policies.sharing import find
 from penstock.studies.study import Study
-from penstock.wire.messages import Ack, Beat, Message, Rate, Register
+from penstock.wire.messages import Ack, Beat, Complete, Message, Post, Rate, Register
 
 WALL = 1_000_000.0  # the time of day when a story's clock shows 0
 SETTINGS = ControllerSettings(resources=(Resource("all", 100.0),), machine_nodes=100, pace=0.0, epsilon=0.0)
@@ -139,3 +139,55 @@ class Story:
                     self.unacked.append((output.session, rate))
                 else:
                     self._turn(Frame(output.session, Ack(rate.epoch, rate.rev)))
+
+
+class Job:
+    """A job of a story that moves what it is told to: one operation after the other, computing between them."""
+
+    def __init__(self, name: str, starts: float, *operations: tuple[float, float, tuple[str, ...]]) -> None:
+        self.name, self.starts, self.operations = name, starts, list(operations)  # work before it, volume, targets
+        self.number, self.done = 0, 0.0
+
+
+def played(story: Story, *jobs: Job) -> None:
+    """The jobs run under the controller, which is told of every second that they move, until all are done."""
+    for job in jobs:
+        story.register(job.name)
+    waiting, moving = {job: job.starts + job.operations[0][0] for job in jobs}, list[Job]()
+    while waiting or moving:
+        rates = {job: _rate(story, job) for job in moving}
+        ends = [story.at + (_volume(job) - job.done) / rates[job] for job in moving if rates[job] > 0.0]
+        now = min([*ends, *waiting.values(), story.at + 1.0])
+        for job in moving:
+            job.done += rates[job] * (now - story.at)
+        story.at = now
+        for job in [job for job in moving if job.done >= _volume(job) * (1 - 1e-12)]:
+            story.say(job.name, Complete(job.number, _volume(job)))
+            moving.remove(job)
+            if job.number < len(job.operations):
+                waiting[job] = now + job.operations[job.number][0]
+        for job in [job for job, at in waiting.items() if at <= now]:
+            del waiting[job]
+            work, volume, targets = job.operations[job.number]
+            job.number, job.done = job.number + 1, 0.0
+            story.say(job.name, Post(job.number + 1, job.number, _beat(now), volume, "write", targets, work=work))
+            moving.append(job)
+        for job in moving:
+            story.say(job.name, Beat(_beat(now) + 1, story.core.state.epoch, _member(story, job).rev, job.done))
+
+
+def _beat(now: float) -> int:
+    return int(now * 1e6) + 10
+
+
+def _member(story: Story, job: Job) -> Any:
+    (app,) = (app for app in story.core.state.apps.values() if app.job == job.name)
+    return app.members[1]
+
+
+def _rate(story: Story, job: Job) -> float:
+    return float(_member(story, job).rate)
+
+
+def _volume(job: Job) -> float:
+    return job.operations[job.number - 1][1]

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from lookback.stories import SETTINGS, WALL, Story
 from penstock.live.core import ControllerSettings, ControllerState, Resource
-from penstock.live.journal import JournalError
+from penstock.live.journal import JournalError, Lock
 from penstock.lookback.explain import Explained, Explanation, Holder, Rank, UnknownJob, explain, limited
 from penstock.report.live.history import explanation_lines
 from penstock.report.parts.fitting_table import FittingTable
@@ -350,3 +350,58 @@ def test_the_reading_begins_at_a_snapshot(story, monkeypatch):
     seen.clear()
     assert explain(story.folder, "a").total("policy") == pytest.approx(5)
     assert min(seen) == 0.0
+
+
+def test_what_others_were_given_counts_in_the_time_asked_for_only(story):
+    """One has the bandwidth for ten seconds; then another comes, who is held back by it for longer than asked for."""
+    story.register("a")
+    story.register("b")
+    story.say("a", Post(2, 1, 1, 9000.0))
+    story.wait(10, a=1000.0)
+    story.say("b", Post(2, 1, 1, 9000.0))
+    for beat in range(1, 6):
+        story.wait(2, a=1000.0 + 100.0 * beat, b=100.0 * beat)
+    story.end()
+    held = {each.name: each for each in limited(story.folder, 4, now=WALL + 20).jobs}
+    assert [(each.job, each.bytes) for each in held["b"].held_by] == [("a", pytest.approx(200))]
+    assert [(each.job, each.bytes) for each in held["a"].held_by] == [("b", pytest.approx(200))]
+
+
+def test_a_span_that_is_shorter_than_the_silence_since_the_last_record(story):
+    """Who waits waits on, though nothing is written while nothing changes: for a lease, if nobody writes any more."""
+    for name in "ab":
+        story.register(name)
+        story.say(name, Post(2, 1, 1, 1000.0))
+    story.wait(6, a=300.0, b=300.0)
+    found = limited(story.folder, 4, now=WALL + 8)
+    assert [held.limited for held in found.jobs] == pytest.approx([4, 4])
+    found = limited(story.folder, 1, now=WALL + 8)
+    assert [held.limited for held in found.jobs] == pytest.approx([1, 1])
+    assert found.jobs[0].held_by[0].bytes == pytest.approx(50)
+    story.end()
+    assert limited(story.folder, 5, now=WALL + 60).jobs == ()
+
+
+def test_while_a_controller_writes_the_journal_all_goes_on_as_it_was(story):
+    for name in "ab":
+        story.register(name)
+        story.say(name, Post(2, 1, 1, 10_000.0))
+    story.wait(6, a=300.0, b=300.0)
+    lock = Lock(story.folder)
+    try:
+        assert [held.limited for held in limited(story.folder, 5, now=WALL + 60).jobs] == pytest.approx([5, 5])
+    finally:
+        lock.close()
+    story.end()
+
+
+def test_a_span_after_the_last_record_of_a_snapshot(story):
+    """The state comes from a snapshot, and nothing was written after it."""
+    for name in "ab":
+        story.register(name)
+        story.say(name, Post(2, 1, 1, 1000.0))
+    story.wait(10, a=500.0, b=500.0)
+    story.snapshot()
+    story.end()
+    found = limited(story.folder, 4, now=WALL + 12)
+    assert [held.limited for held in found.jobs] == pytest.approx([4, 4])

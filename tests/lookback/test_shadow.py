@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lookback.stories import Story, journal_of
+from lookback.stories import Job, Story, journal_of, played
 from penstock import Scenario, compare
 from penstock.errors import InvalidOption
 from penstock.live.core import ControllerSettings, Resource
@@ -47,7 +47,8 @@ def recorded(request, tmp_path):
 def test_the_traffic_of_a_journal_is_what_was_asked_for(recorded):
     policy, folder = recorded
     found = traffic(folder)
-    assert (found.resource, found.capacity, found.policies, found.unfinished) == ("all", 1e9, (policy,), 0)
+    assert (found.resources, found.policies, found.unfinished) == ({"all": 1e9}, (policy,), 0)
+    assert found.scenario.plan is None
     assert [job.operations for job in found.jobs] == [2, 1, 4]
     for mine, theirs in zip(found.scenario.applications, SCENARIO.applications, strict=True):
         assert (mine.name, mine.nodes) == (theirs.name, theirs.nodes)
@@ -84,7 +85,7 @@ def test_tables_and_plot(recorded):
     found = shadow(folder, POLICIES)
     lines: list[Any] = shadow_lines(found)
     policies, jobs, *notes = lines
-    assert next(policies.columns[0].cells).plain == f"really ({policy})"
+    assert next(policies.columns[0].cells).text.plain == f"really ({policy})"
     assert policies.row_count == 1 + len(POLICIES) and jobs.row_count == 3 and notes == []
     assert shadow_lines(found, "b")[1].row_count == 1
     axes: list[Any] = shadow_figure(found).axes
@@ -117,9 +118,9 @@ def two_targets(tmp_path):
 
 
 def test_one_resource_of_several(two_targets):
-    """The one that moved most, unless another is named; half of what went to both targets counts for each."""
-    found = traffic(two_targets)
-    assert (found.resource, found.unfinished) == ("y", 1)
+    """Half of what went to both targets counts for each."""
+    found = traffic(two_targets, "y")
+    assert (found.resources, found.unfinished) == ({"y": 100.0}, 1)
     a: Any
     b: Any
     a, b = found.scenario.applications
@@ -127,6 +128,66 @@ def test_one_resource_of_several(two_targets):
     (a,) = traffic(two_targets, "x").scenario.applications
     assert a.phases[1].write == pytest.approx(400)
     assert "1 operations that had not ended are left out." in shadow_lines(shadow(two_targets, ["fcfs"]))
+
+
+def test_several_resources_are_a_whole_machine(two_targets):
+    """All bytes of everybody, each job on the targets that it used."""
+    found = traffic(two_targets)
+    assert (found.resources, found.elsewhere) == ({"x": 100.0, "y": 100.0}, 0)
+    assert found.scenario.plan is not None and found.scenario.plan.placement == {"a": ("x", "y"), "b": ("y",)}
+    a: Any
+    b: Any
+    a, b = found.scenario.applications
+    assert (a.phases[1].write, a.bandwidth, b.phases[1].write, b.bandwidth) == pytest.approx((800, 200, 500, 100))
+
+
+@pytest.mark.parametrize("policy", ["fair-share", "fcfs", "greedy-yield"])
+def test_a_shadow_over_two_resources_under_the_same_policy_is_what_was_granted(policy, tmp_path):
+    settings = ControllerSettings(TARGETS, machine_nodes=100, sharing=policy, pace=0.0, epsilon=0.0)
+    story = Story(tmp_path / "journal", settings)
+    played(
+        story,
+        Job("a", 0.0, (1.0, 800.0, ("x", "y")), (4.0, 600.0, ("x", "y"))),
+        Job("b", 0.0, (2.0, 500.0, ("y",)), (3.0, 300.0, ("y",))),
+        Job("c", 0.5, (1.5, 500.0, ("x",)), (3.0, 300.0, ("x",))),
+        Job("d", 3.0, (1.0, 250.0, ("x",))),
+        Job("e", 3.0, (1.0, 250.0, ("y",))),
+    )
+    story.end()
+    found = shadow(story.folder, [policy, "list-stretch"])
+    assert found.traffic.policies == (policy,) and len(found.traffic.resources) == 2
+    (same,) = (account for account in found.would if account.sharing == policy)
+    waits = [job.wait for job in found.real.jobs]
+    assert max(waits) > 2.0, "they were in each other's way"
+    assert waits == pytest.approx([job.wait for job in same.jobs], abs=1e-6)
+    assert found.real.min_yield == pytest.approx(same.min_yield)
+
+
+def test_phases_on_other_targets_count_as_time(tmp_path):
+    story = Story(tmp_path / "journal", ControllerSettings(TARGETS, machine_nodes=100, pace=0.0, epsilon=0.0))
+    played(story, Job("a", 0.0, (1.0, 800.0, ("x",)), (4.0, 200.0, ("y",))), Job("b", 0.0, (1.0, 300.0, ("y",))))
+    story.end()
+    found = shadow(story.folder, ["fcfs", "list-johnson"])
+    a: Any = found.traffic.scenario.applications[0]
+    assert found.traffic.elsewhere == 1 and a.phases[3].compute == pytest.approx(2.0)
+    assert "1 phase on other targets than most of a job's bytes count as time." in shadow_lines(found)
+    assert found.left_out == ("list-johnson",) and "list-johnson" in str(shadow_lines(found)[-1])
+    with pytest.raises(InvalidOption, match="list-johnson plans ahead, which it cannot where bytes cross 2 resources"):
+        shadow(story.folder, ["list-johnson"])
+
+
+def test_what_a_scenario_cannot_say_is_looked_at_one_resource_at_a_time(tmp_path):
+    """A limit of both directions over all targets: of two that were used, the one that moved most."""
+    joint = (*TARGETS, Resource("all", 150.0))
+    story = Story(tmp_path / "journal", ControllerSettings(joint, machine_nodes=100, pace=0.0, epsilon=0.0))
+    for job, way in (("a", "write"), ("b", "read")):
+        story.register(job)
+        story.say(job, Post(2, 1, 1, 500.0, way, ("x",)))
+        story.wait(5, **{job: 500.0})
+        story.say(job, Complete(1, 500.0))
+    story.end()
+    assert traffic(story.folder).resources == {"x": 100.0}
+    assert traffic(story.folder).scenario.plan is None
 
 
 def test_what_cannot_be_tried(two_targets, tmp_path):

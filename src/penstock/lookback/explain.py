@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from penstock.errors import PenstockError, nearest
+from penstock.live.journal.folder import in_use
 from penstock.lookback.phases import OrderKeys, PastPhase, Phases
 from penstock.lookback.walk import walk
 
@@ -202,7 +204,7 @@ def limited(directory: str | os.PathLike[str], last: float, now: float | None = 
     until = time.time() if now is None else now
     phases = Phases(until - last)
     walk(directory, phases, until - last)
-    phases.finish()
+    phases.finish(until, goes_on=in_use(Path(directory)))
     jobs: dict[int, HeldBack] = {}
     users: dict[int, HeldBack] = {}
     for phase in phases.all:

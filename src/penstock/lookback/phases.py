@@ -18,6 +18,7 @@ from penstock.kernels.arrays import Floats
 from penstock.live.core import ControllerState, records
 from penstock.live.core.members import App, Member
 from penstock.live.journal import JournalEntry
+from penstock.wire.messages import BYTES
 
 _NO_REASON = 1e-9  # of the limit: less is not worth a reason
 
@@ -81,9 +82,9 @@ class PastPhase:
             self.alone += (done - self.parts.get(member, 0.0)) / limit
         self.parts[member] = done
 
-    def given_at(self, now: float) -> float:
-        """Bytes that it has been told to move by some time."""
-        return self.given + self.numbers.rate * max(0.0, now - self.settled)
+    def given_at(self, now: float, since: float) -> float:
+        """Bytes that it has been told to move from one time to another."""
+        return self.given + self.numbers.rate * max(0.0, now - max(self.settled, since))
 
 
 class _Seen(NamedTuple):
@@ -106,8 +107,10 @@ class Phases:
         self.capacity: dict[str, dict[float, float]] = {}  # by resource: seconds at each capacity
         self.policies: dict[str, float] = {}  # seconds under each
         self.decisions = 0
+        self.on_names = 0  # phases of operations on names, which are left out
         self.begin = self.end = 0.0
         self.wall = 0.0  # of the end
+        self._lease = 0.0
         self._since, self._from = since, -inf
         self._job = job
         self._seen: dict[PastPhase, _Seen] = {}
@@ -122,16 +125,17 @@ class Phases:
     def begun(self, state: ControllerState, wall: float) -> None:
         """Phases that were under way when the journal begins."""
         self.begin = self.end = state.now
-        self.wall = wall
+        self.wall, self._lease = wall, state.settings.lease
+        self._from = state.now - (wall - self._since)
         for app in state.apps.values():
-            if app.active:
+            if app.active and app.kind == BYTES:
                 self._open(state, app, wall - (state.now - app.posted))
                 self._read(state, app)
 
     def happened(self, state: ControllerState, entry: JournalEntry, wall: float) -> None:
         """Bring up to date whom a record is about."""
         self._count_time(state, state.now - self.end)
-        self.end, self.wall = state.now, wall
+        self.end, self.wall, self._lease = state.now, wall, state.settings.lease
         self._from = state.now - (wall - self._since)
         record = entry.record
         if isinstance(record, records.Started):
@@ -148,18 +152,16 @@ class Phases:
     # Who, and since when.
 
     def _affected(self, record: records.StateChange) -> Iterable[int]:
-        if isinstance(record, records.RatesDecided):
-            self.decisions += 1
-            return {number for number, *_ in record.rates} | {number for number, *_ in record.floored}
-        if isinstance(record, records.Started | records.Commanded):
-            return list(self.open)
-        number = getattr(record, "app", 0)
-        return (number,) if number else ()
+        self.decisions += isinstance(record, records.RatesDecided)
+        return concerned(record, self.open)
 
     def _note(self, state: ControllerState, record: records.StateChange, wall: float) -> None:
         """What a record says of volumes."""
         if isinstance(record, records.Posted | records.Resynced):
             app = state.apps[record.app]
+            if app.kind != BYTES:
+                self.on_names += 1
+                return
             phase = self.open.get(record.app)
             if phase is None:
                 phase = self._open(state, app, wall - (state.now - app.posted))
@@ -186,7 +188,7 @@ class Phases:
 
     def _look(self, state: ControllerState, number: int) -> None:
         app = state.apps.get(number)
-        if app is not None and app.active:
+        if app is not None and app.active and app.kind == BYTES:
             self._read(state, app)
         elif number in self.open:
             self._close(state, self.open.pop(number))
@@ -226,7 +228,9 @@ class Phases:
         if numbers.limit - numbers.rate > _NO_REASON * numbers.limit:
             if phase not in self._seen and self._job in (None, phase.job):
                 others = self._others(phase)
-                self._seen[phase] = _Seen({each: each.given_at(state.now) for each in others}, len(self.closed))
+                self._seen[phase] = _Seen(
+                    {each: each.given_at(state.now, self._from) for each in others}, len(self.closed)
+                )
                 if self._job is not None:
                     self._compare(state, phase, [phase, *others])
         else:
@@ -250,7 +254,7 @@ class Phases:
             return
         gone = [each for each in self.closed[seen.closed :] if each.places & phase.places]
         for other in (*gone, *self._others(phase)):
-            bytes_ = other.given_at(now) - seen.given.get(other, 0.0)
+            bytes_ = other.given_at(now, self._from) - seen.given.get(other, 0.0)
             if bytes_ > 0.0 and other.app != phase.app:
                 phase.held[other.app] = phase.held.get(other.app, 0.0) + bytes_
 
@@ -306,13 +310,29 @@ class Phases:
             times[capacity] = times.get(capacity, 0.0) + seconds
         self._in_force = now
 
-    def finish(self) -> None:
-        """Bring everything up to the end of the journal."""
+    def finish(self, until: float = -inf, goes_on: bool = False) -> None:
+        """Bring everything up to the end of the journal, or to a time after it (seconds since 1970).
+
+        While nothing is written all is as it was, if the controller `goes_on`; else that is so for a lease.
+        """
+        later = max(0.0, until - self.wall)
+        later = later if goes_on else min(later, self._lease)
+        self.end, self.wall = self.end + later, self.wall + later
         for phase in self.open.values():
             self._settle(phase, self.end)
             phase.moved += sum(phase.parts.values())
         for phase in self.open.values():
             self._not_limited(phase, self.end)
+
+
+def concerned(record: records.StateChange, everyone: Iterable[int]) -> Iterable[int]:
+    """The applications whose numbers a record may change."""
+    if isinstance(record, records.RatesDecided):
+        return {number for number, *_ in record.rates} | {number for number, *_ in record.floored}
+    if isinstance(record, records.Started | records.Commanded):
+        return list(everyone)
+    number = getattr(record, "app", 0)
+    return (number,) if number else ()
 
 
 def numbers_of(state: ControllerState, app: App) -> Numbers:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
+from penstock.errors import InvalidOption
 from penstock.lookback.traffic import JournalTraffic, traffic
 from penstock.metrics.result import Result
-from penstock.policies.sharing import Sharing
+from penstock.policies.sharing import Sharing, find
 from penstock.studies import share as runs
 
 
@@ -51,17 +53,23 @@ class Shadow:
     traffic: JournalTraffic
     real: Account
     would: tuple[Account, ...]
+    left_out: tuple[str, ...] = ()  # policies that plan ahead, which cannot where bytes cross several resources
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
+        resources = self.traffic.resources
         return {
-            "resource": self.traffic.resource,
-            "capacity": self.traffic.capacity,
+            "resource": ", ".join(resources),
+            "capacity": sum(resources.values()),
+            "resources": [{"name": name, "capacity": capacity} for name, capacity in resources.items()],
             "capacity_changes": self.traffic.changes,
             "policies": list(self.traffic.policies),
             "jobs": len(self.traffic.jobs),
             "operations": sum(job.operations for job in self.traffic.jobs),
             "unfinished": self.traffic.unfinished,
+            "on_names": self.traffic.on_names,
+            "elsewhere": self.traffic.elsewhere,
+            "left_out": list(self.left_out),
             "real": self.real.to_dict(),
             "would": [account.to_dict() for account in self.would],
         }
@@ -72,11 +80,23 @@ def shadow(
     policies: Sequence[str | Sharing],
     resource: str | None = None,
     progress: Callable[[str, float, int], None] | None = None,
+    since: float = -inf,
 ) -> Shadow:
-    """Run the traffic of a journal again under each of the policies."""
-    found = traffic(directory, resource)
-    results = runs.compare(found.scenario, policies, progress=progress)
-    return Shadow(found, _real(found), tuple(_would(found, result) for result in results))
+    """Run the traffic of a journal again under each of the policies; from `since` on (seconds since 1970).
+
+    Where the controller had several resources, each is shared by the policy, as on a whole machine.
+    """
+    found = traffic(directory, resource, since)
+    asked = [find(each) for each in policies]
+    kept = [each for each in asked if found.scenario.plan is None or not each.prepare]
+    if not kept:
+        raise InvalidOption(
+            f"{asked[0].label} plans ahead, which it cannot where bytes cross {len(found.resources)} resources; "
+            f"look at one of them with --resource ({', '.join(list(found.resources)[:3])})"
+        )
+    results = runs.compare(found.scenario, kept, progress=progress)
+    left_out = tuple(each.label for each in asked if each not in kept)
+    return Shadow(found, _real(found), tuple(_would(found, result) for result in results), left_out)
 
 
 def _real(found: JournalTraffic) -> Account:

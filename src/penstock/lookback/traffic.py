@@ -1,8 +1,7 @@
 """What jobs asked for, taken out of a journal as a scenario: the volumes that they moved and the time they computed.
 
-A scenario shares one bandwidth. Where a controller shares several resources, one of them is looked at: a phase counts
-with the part of its bytes that went there, and one that used others only counts as time. Phases that had not ended are
-left out, so that what really happened and what is simulated is the same work.
+Which resources are looked at, and how a phase counts there, is in `sight`. Phases that had not ended are left out, so
+that what really happened and what is simulated is the same work.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from typing import Any
 
-from penstock.errors import InvalidOption
 from penstock.live.core import ControllerSettings, ControllerState
-from penstock.live.core.resources import Routes
 from penstock.live.journal import JournalEntry, JournalError
 from penstock.lookback.phases import PastPhase, Phases
+from penstock.lookback.sight import Sight, sight
 from penstock.lookback.walk import walk
 from penstock.model import Scenario
 
@@ -37,15 +36,16 @@ class Real:
 
 @dataclass(frozen=True)
 class JournalTraffic:
-    """The traffic on one resource."""
+    """The traffic on one resource, or on all that were used."""
 
     scenario: Scenario
-    resource: str
-    capacity: float
-    changes: int  # of the capacity; the one that was in force longest is taken
+    resources: Mapping[str, float]  # name and capacity
+    changes: int  # of capacities; those that were in force longest are taken
     policies: tuple[str, ...]  # that really decided, the longest first
     jobs: tuple[Real, ...]
     unfinished: int  # phases that were left out
+    on_names: int = 0  # phases of operations on names, which the simulator does not know
+    elsewhere: int = 0  # phases on other targets than those of their job's plan, which count as time
 
 
 class _Watch(Phases):
@@ -59,59 +59,52 @@ class _Watch(Phases):
         super().happened(state, entry, wall)
 
 
-def traffic(directory: str | os.PathLike[str], resource: str | None = None) -> JournalTraffic:
-    """What a journal says was asked for, of one resource: the one named, or the one that moved most."""
+def traffic(directory: str | os.PathLike[str], resource: str | None = None, since: float = -inf) -> JournalTraffic:
+    """What a journal says was asked for: of the resource that is named, else of all that were used (see `sight`).
+
+    With `since` (seconds since 1970), by phases that were announced from then on.
+    """
     watch = _Watch(job="")
-    walk(directory, watch)
+    walk(directory, watch, since)
     watch.finish()
-    ended = [phase for phase in watch.closed if phase.moved > 0.0]
+    ended = [phase for phase in watch.closed if phase.moved > 0.0 and phase.wall >= since]
     if not ended:
         raise JournalError(f"{directory}: no job has finished any I/O, so there is nothing to try a policy on")
-    routes = Routes(watch.settings.resources)
-    name = _chosen(routes, ended, resource)
-    share = {key: _share(routes, name, *key) for key in {(phase.direction, phase.targets) for phase in ended}}
-    capacities = watch.capacity[name]
-    capacity = max(capacities, key=capacities.__getitem__)
-    jobs = _jobs(ended, share)
+    capacity = {name: max(known, key=known.__getitem__) for name, known in watch.capacity.items()}
+    seen = sight(watch.settings.resources, capacity, ended, resource)
+    jobs = _jobs(ended, seen)
     begin = min(job[0].posted - job[0].work for job in jobs.values())
     names = _unique_names(jobs)
-    documents = [_document(names[app], job, share, capacity, begin) for app, job in jobs.items()]
-    scenario = Scenario.from_document(
-        {"version": 1, "platform": {"bandwidth": capacity}, "applications": documents}, str(directory)
+    return JournalTraffic(
+        scenario=_scenario(jobs, names, seen, begin, str(directory)),
+        resources={name: capacity[name] for name in seen.resources},
+        changes=sum(len(watch.capacity[name]) - 1 for name in seen.resources),
+        policies=tuple(sorted(watch.policies, key=lambda each: -watch.policies[each])),
+        jobs=tuple(_real(names[app], job, seen, begin) for app, job in jobs.items()),
+        unfinished=len(watch.open),
+        on_names=watch.on_names,
+        elsewhere=sum(not seen.part(phase) for job in jobs.values() for phase in job) if seen.whole else 0,
     )
-    real = tuple(_real(names[app], job, share, capacity, begin) for app, job in jobs.items())
-    policies = tuple(sorted(watch.policies, key=lambda each: -watch.policies[each]))
-    left = len(watch.open)
-    return JournalTraffic(scenario, name, capacity, len(capacities) - 1, policies, real, left)
 
 
-def _chosen(routes: Routes, phases: Sequence[PastPhase], asked: str | None) -> str:
-    if asked is not None:
-        if asked not in routes.place:
-            raise InvalidOption(f"--resource is {asked!r}; known: {', '.join(routes.place)}")
-        return asked
-    moved: Counter[str] = Counter()
-    for phase in phases:
-        for name in routes.place:
-            moved[name] += _share(routes, name, phase.direction, phase.targets) * phase.moved  # type: ignore[assignment]
-    return max(routes.place, key=lambda name: moved[name])
+def _scenario(
+    jobs: Mapping[int, Sequence[PastPhase]], names: Mapping[int, str], seen: Sight, begin: float, source: str
+) -> Scenario:
+    """With all resources, under a plan that has everybody's targets."""
+    documents = [_document(names[app], job, seen, begin) for app, job in jobs.items()]
+    document: dict[str, Any] = {"version": 1, "platform": dict(seen.platform), "applications": documents}
+    if seen.whole:
+        placed = {names[app]: list(seen.targets[app]) for app in jobs}
+        document["plan"] = {"placement": placed} if "targets" in seen.platform else {}
+    return Scenario.from_document(document, source)
 
 
-def _share(routes: Routes, name: str, direction: str, targets: tuple[str, ...]) -> float:
-    """The part of such a phase that goes to a resource."""
-    shares = dict(routes.find(direction, targets).shares)
-    return shares.get(routes.place[name], 0.0)
-
-
-Shares = Mapping[tuple[str, tuple[str, ...]], float]
-
-
-def _jobs(phases: Sequence[PastPhase], share: Shares) -> dict[int, list[PastPhase]]:
-    """The phases of each application that used the resource at all. Who came first is first: that breaks ties."""
+def _jobs(phases: Sequence[PastPhase], seen: Sight) -> dict[int, list[PastPhase]]:
+    """The phases of each application that counts at all. Who came first is first: that breaks ties."""
     jobs: dict[int, list[PastPhase]] = {}
     for phase in sorted(phases, key=lambda each: (each.app, each.posted)):
         jobs.setdefault(phase.app, []).append(phase)
-    return {app: job for app, job in jobs.items() if any(share[each.direction, each.targets] for each in job)}
+    return {app: job for app, job in jobs.items() if any(map(seen.part, job))}
 
 
 def _unique_names(jobs: Mapping[int, Sequence[PastPhase]]) -> dict[int, str]:
@@ -119,26 +112,26 @@ def _unique_names(jobs: Mapping[int, Sequence[PastPhase]]) -> dict[int, str]:
     return {app: job[0].job if counts[job[0].job] == 1 else f"{job[0].job}#{app}" for app, job in jobs.items()}
 
 
-def _document(name: str, job: Sequence[PastPhase], share: Shares, capacity: float, begin: float) -> dict[str, Any]:
+def _document(name: str, job: Sequence[PastPhase], seen: Sight, begin: float) -> dict[str, Any]:
     phases: list[dict[str, float]] = []
     for work, phase in zip(_works(job), job, strict=True):
-        part = share[phase.direction, phase.targets]
+        part = seen.part(phase)
         phases.append({"compute": work})
         phases.append({phase.direction: _moved(phase) * part} if part else {"compute": _seconds(phase)})
     return {
         "name": name,
         "nodes": _nodes(job),
-        "bandwidth": _limit(job, share, capacity),
+        "bandwidth": _limit(job, seen),
         "release": job[0].posted - job[0].work - begin,
         "phases": phases,
     }
 
 
-def _real(name: str, job: Sequence[PastPhase], share: Shares, capacity: float, begin: float) -> Real:
-    limit = _limit(job, share, capacity)
+def _real(name: str, job: Sequence[PastPhase], seen: Sight, begin: float) -> Real:
+    limit = _limit(job, seen)
     ideal = sum(_works(job))
     for phase in job:
-        part = share[phase.direction, phase.targets]
+        part = seen.part(phase)
         ideal += _moved(phase) * part / limit if part else _seconds(phase)
     ended = max(phase.ended or 0.0 for phase in job)
     return Real(name, _nodes(job), job[0].posted - job[0].work - begin, ended - begin, ideal, len(job))
@@ -150,10 +143,9 @@ def _works(job: Sequence[PastPhase]) -> list[float]:
     return [job[0].work, *gaps]
 
 
-def _limit(job: Sequence[PastPhase], share: Shares, capacity: float) -> float:
-    """What a job can use of the resource."""
-    parts = [phase.limit * share[phase.direction, phase.targets] for phase in job]
-    return min(capacity, max(parts))
+def _limit(job: Sequence[PastPhase], seen: Sight) -> float:
+    """What a job can use of what is looked at."""
+    return max(seen.most(phase) for phase in job if seen.part(phase))
 
 
 def _nodes(job: Sequence[PastPhase]) -> int:

@@ -37,8 +37,8 @@ def walk(directory: str | os.PathLike[str], watcher: Watcher, since: float = -in
         header = contents.header
         settings = _settings(folder, header)
         if state is None:
-            state, seq = _state_before(folder, settings, header, since)
-            watcher.begun(state, header.wall)
+            state, seq, time = _state_before(folder, settings, header, since)
+            watcher.begun(state, header.wall + time - header.time)
         elif settings != state.settings:
             state = ControllerState.restore(state.snapshot(), settings)
         for entry in entries(contents):
@@ -75,10 +75,13 @@ def _start(folder: Path, since: float) -> int:
 
 def _state_before(
     folder: Path, settings: ControllerSettings, header: Header, since: float
-) -> tuple[ControllerState, int]:
+) -> tuple[ControllerState, int, float]:
+    """The state to begin with, the number of its last record, and its time."""
     start = _start(folder, since)
-    _, state = newest_snapshot(folder, settings, start) if start else (None, None)
-    return (ControllerState(settings), 0) if state is None else (state, start)
+    moment, state = newest_snapshot(folder, settings, start) if start else (None, None)
+    if state is None or moment is None:
+        return ControllerState(settings), 0, header.time
+    return state, start, moment.time
 
 
 def _settings(folder: Path, header: Header) -> ControllerSettings:

@@ -1,141 +1,79 @@
-// Timelines: who used the bandwidth when, above what every application did. Drawn when first seen; dragging zooms in.
-for (const svg of document.querySelectorAll("svg.timeline")) {
-  const data = JSON.parse(svg.dataset.timeline), says = svg.parentElement.querySelector("output");
-  const width = 950, top = 12, upper = 170, gap = 14, right = 12;
-  const row = Math.min(18, Math.max(4, 460 / data.names.length)), lower = top + upper + gap;
-  const bottom = lower + row * data.names.length, height = bottom + 40;
-  const letters = Math.max(6, ...data.labels.map(([, name]) => [...name].length));
-  const left = Math.max(58, 12 + 6.1 * letters), inside = width - left - right;
-  let from = 0, to = data.whole, drawn = false, held = null;
-
-  const element = (name, attributes, ...children) => {
-    const made = document.createElementNS(svg.namespaceURI, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
+// Timelines: who used the bandwidth when, above what every application did. `timeline(svg, says)` gives a function that shows
+// data, and again others; the dashboard's times are those of clocks.
+const timeline = (svg, says) => {
+  const element = elementsOf(svg), upper = 170, gap = 14, lower = 12 + upper + gap;
+  let row = 18;
+  const y = ({top, data}, share) => top + upper * (1 - Math.min(1.15, share / (data.most || 1)) / 1.16);
+  const box = (frame, number, start, stop, part = 1) => {
+    if (!frame.seen(start, stop)) return "";
+    const high = row * 0.78, below = lower + row * number + row * 0.11 + high, [a, b] = [start, stop].map(each => short(frame.x(each)));
+    return `M${a} ${short(below - high * part)}H${b}V${short(below)}H${a}Z`;
   };
-  const short = value => String(Math.round(100 * value) / 100);
-  const x = time => left + inside * Math.min(1.05, Math.max(-0.05, (time - from) / (to - from)));
-  const y = share => top + upper * (1 - share / 1.16);
-  const seconds = time => data.begin + (data.end - data.begin) * time / data.whole;
-  const box = (number, start, stop) => {
-    if (stop < from || start > to) return "";
-    const high = row * 0.78, above = lower + row * number + row * 0.11;
-    return `M${short(x(start))} ${short(above)}H${short(x(stop))}V${short(above + high)}H${short(x(start))}Z`;
-  };
-  const ticks = (low, high, most) => {
-    const raw = (high - low) / most, size = 10 ** Math.floor(Math.log10(raw));
-    const step = size * [1, 2, 2.5, 5, 10].find(each => each * size >= raw * 0.999);
-    const found = [];
-    for (let at = Math.ceil(low / step - 1e-9); at * step <= high * (1 + 1e-12); at++) found.push(at * step);
-    return found;
-  };
-  const number = value => Number(value.toPrecision(6)).toLocaleString("en-US", {maximumSignificantDigits: 6});
-
-  const bandwidth = () => data.layers.map((layer, group) => {
-    let path = `M${short(x(data.steps[0]))} ${short(y(0))}`;
+  const bandwidth = frame => frame.data.layers.map((layer, group) => {
+    const {data, x} = frame;
+    let path = `M${short(x(data.steps[0]))} ${short(y(frame, 0))}`;
     layer.forEach((share, i) => {
-      if (data.steps[i + 1] < from || data.steps[i] > to) return;
-      path += `L${short(x(data.steps[i]))} ${short(y(share / 1000))}H${short(x(data.steps[i + 1]))}`;
+      if (!frame.seen(data.steps[i], data.steps[i + 1])) return;
+      path += `L${short(x(data.steps[i]))} ${short(y(frame, share / 1000))}H${short(x(data.steps[i + 1]))}`;
     });
-    return element("path", {d: `${path}V${short(y(0))}Z`, fill: data.colours[group]});
+    return element("path", {d: `${path}V${short(y(frame, 0))}Z`, fill: data.colours[group]});
   }).reverse();
-  const rows = () => {
+  const rows = frame => {
+    const {data, left, inside, from, to} = frame;
     if (data.image) {
       const a = left - inside * from / (to - from), wide = inside * data.whole / (to - from);
       return [element("image", {x: short(a), y: lower, width: short(wide), height: short(row * data.names.length),
         preserveAspectRatio: "none", style: "image-rendering: pixelated", href: data.image})];
     }
-    const paths = new Map([["computing", data.present.map(([start, stop], i) => box(i, start, stop)).join("")]]);
-    for (const [who, start, stop, moving] of data.spans) {
-      const kind = moving ? data.groups[who] : "waiting";
-      paths.set(kind, (paths.get(kind) || "") + box(who, start, stop));
+    const paths = new Map([["computing", data.present.map(([start, stop], i) => box(frame, i, start, stop)).join("")]]);
+    const add = (kind, path) => paths.set(kind, (paths.get(kind) || "") + path);
+    for (const [who, start, stop, moving, part = 1] of data.spans) {
+      if (moving && part < 1) add("held", box(frame, who, start, stop));
+      add(moving ? data.groups[who] : "waiting", box(frame, who, start, stop, moving ? Math.max(0.1, part) : 1));
     }
-    const look = {computing: "computing", waiting: "waiting"};
     return [...paths].map(([kind, d]) =>
-      element("path", kind in look ? {d, class: look[kind]} : {d, fill: data.colours[kind]}));
+      element("path", typeof kind === "string" ? {d, class: kind} : {d, fill: data.colours[kind]}));
   };
-  const axes = () => {
-    const drawnAxes = [], write = (text, attributes) => drawnAxes.push(element("text", attributes, text));
-    const line = (x1, y1, x2, y2, kind) => drawnAxes.push(element("line", {x1, y1, x2, y2, class: kind}));
-    line(left, y(1), left + inside, y(1), "capacity");
-    write(`capacity ${number(data.capacity)} ${data.rate}`.trim(), {x: left + inside, y: y(1) - 4, class: "end"});
-    for (const tick of ticks(0, data.capacity, 4)) {
-      write(number(tick), {x: left - 7, y: y(tick / data.capacity) + 3.5, class: "end"});
-    }
-    for (const [place, name] of data.labels) write(name, {x: left - 7, y: lower + row * (place + 0.5) + 3.5, class: "end"});
-    line(left, y(0), left + inside, y(0), "axis");
-    line(left, bottom, left + inside, bottom, "axis");
-    for (const tick of ticks(seconds(from) / data.divisor, seconds(to) / data.divisor, 8)) {
-      const at = x(data.whole * (tick * data.divisor - data.begin) / (data.end - data.begin));
-      line(at, bottom, at, bottom + 4, "axis");
-      write(number(tick), {x: at, y: bottom + 15, class: "middle"});
-    }
-    write(`time (${data.unit})`, {x: left + inside / 2, y: bottom + 32, class: "middle"});
-    return drawnAxes;
-  };
-  const draw = () => {
-    drawn = true;
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const frame = `${svg.id}-frame`;
-    const clip = element("clipPath", {id: frame}, element("rect", {x: left, y: 0, width: inside, height: bottom}));
-    const brush = element("rect", {class: "brush", y: top, height: bottom - top, width: 0});
-    const shown = element("g", {"clip-path": `url(#${frame})`}, ...bandwidth(), ...rows());
-    svg.replaceChildren(clip, shown, ...axes(), brush);
-  };
-  const zoom = (start, stop) => {
-    const least = data.whole / 2000;
-    if (stop - start < least) [start, stop] = [(start + stop - least) / 2, (start + stop + least) / 2];
-    const span = Math.min(data.whole, stop - start);
-    from = Math.min(Math.max(0, start), data.whole - span);
-    to = from + span;
-    draw();
-    const whole = from === 0 && to === data.whole;
-    says.textContent = whole ? "" : `${at(from)} to ${at(to)}; double click, or 0, shows everything`;
-  };
-  const at = time => `${number(Number((seconds(time) / data.divisor).toPrecision(5)))} ${data.unit}`;
-  const place = event => {
-    const [px, py] = [event.clientX, event.clientY], seen = svg.getBoundingClientRect();
-    const across = (px - seen.left) * width / seen.width, down = (py - seen.top) * height / seen.height;
-    return [from + (to - from) * Math.min(1, Math.max(0, (across - left) / inside)), across, down];
-  };
-  const tell = (time, down) => {
-    const who = Math.floor((down - lower) / row);
-    if (who >= 0 && who < data.names.length && down >= lower) {
-      const found = data.spans.find(([one, start, stop]) => one === who && start <= time && time < stop);
-      const [first, last] = data.present[who], there = first <= time && time < last;
-      const doing = found ? (found[3] ? "transfers" : "waits for I/O") : data.image ? "" : there ? "computes" : "is not there";
-      const when = found ? `, ${at(found[1])} to ${at(found[2])}` : "";
-      return `${at(time)}: ${data.names[who]} ${doing}${when}`;
-    }
-    const step = data.steps.findLastIndex(each => each <= time);
-    const layer = data.layers.at(-1), used = layer && step < layer.length ? layer[step] / 1000 : 0;
-    return `${at(time)}: ${number(Number((used * data.capacity).toPrecision(3)))} ${data.rate} used`.trim();
-  };
-  svg.addEventListener("pointerdown", event => { held = place(event); svg.setPointerCapture(event.pointerId); });
-  svg.addEventListener("pointermove", event => {
-    const [time, across, down] = place(event);
-    if (held === null) { says.textContent = tell(time, down); return; }
-    const brush = svg.querySelector(".brush");
-    brush.setAttribute("x", Math.max(left, Math.min(across, held[1])));
-    brush.setAttribute("width", Math.min(inside, Math.abs(across - held[1])));
+  const bands = ({data, x, top, bottom}) => (data.bands || []).map(([start, stop]) => element("rect", {class: "away", y: top,
+    x: short(x(start)), width: short(Math.max(2, x(stop) - x(start))), height: short(bottom - top)}));
+  const marks = ({data, x, top, bottom, from, to}) => (data.marks || []).filter(([time]) => from <= time && time <= to)
+    .map(([time, words]) => element("line", {class: "mark", x1: short(x(time)), x2: short(x(time)), y1: top, y2: short(bottom)},
+      element("title", {}, words)));
+
+  return timeFrame(svg, says, {
+    fit(frame) {
+      const {data} = frame;
+      row = Math.min(18, Math.max(4, 460 / Math.max(1, data.names.length)));
+      frame.bottom = lower + row * data.names.length;
+      const letters = Math.max(6, ...data.labels.map(([, name]) => [...name].length));
+      frame.left = Math.max(58, 12 + 6.1 * letters);
+    },
+    inner: frame => [...bandwidth(frame), ...rows(frame), ...bands(frame), ...marks(frame)],
+    outer(frame) {
+      const {data, left, inside} = frame, most = data.capacity * (data.most || 1);
+      const drawn = [frame.line(left, y(frame, 1), left + inside, y(frame, 1), "capacity")];
+      drawn.push(frame.text(`capacity ${number(data.capacity)} ${data.rate}`.trim(), {x: left + inside, y: y(frame, 1) - 4, class: "end"}));
+      for (const tick of ticks(0, most, 4)) {
+        drawn.push(frame.text(number(tick), {x: left - 7, y: y(frame, tick / data.capacity) + 3.5, class: "end"}));
+      }
+      for (const [place, name] of data.labels) drawn.push(frame.text(name, {x: left - 7, y: lower + row * (place + 0.5) + 3.5, class: "end"}));
+      return [...drawn, frame.line(left, y(frame, 0), left + inside, y(frame, 0), "axis")];
+    },
+    tell({data, at}, time, down) {
+      const away = (data.bands || []).find(([start, stop]) => start <= time && time < stop);
+      if (away) return `${at(time)}: ${away[2]}`;
+      const who = Math.floor((down - lower) / row);
+      if (who >= 0 && who < data.names.length && down >= lower) {
+        const found = data.spans.find(([one, start, stop]) => one === who && start <= time && time < stop);
+        const [first, last] = data.present[who], there = first <= time && time < last;
+        const part = found && found[3] && found[4] < 1 ? ` at ${Math.round(100 * found[4])} % of what it could use` : "";
+        const doing = found ? (found[3] ? `transfers${part}` : "waits for I/O") : data.image ? "" : there ? "computes" : "is not there";
+        const when = found ? `, ${at(found[1])} to ${at(found[2])}` : "";
+        return `${at(time)}: ${data.names[who]} ${doing}${when}`;
+      }
+      const step = data.steps.findLastIndex(each => each <= time);
+      const layer = data.layers.at(-1), used = layer && step >= 0 && step < layer.length ? layer[step] / 1000 : 0;
+      return `${at(time)}: ${number(Number((used * data.capacity).toPrecision(3)))} ${data.rate} used`.trim();
+    },
   });
-  svg.addEventListener("pointerup", event => {
-    const [time, across] = place(event);
-    if (held !== null && Math.abs(across - held[1]) > 6) zoom(Math.min(time, held[0]), Math.max(time, held[0]));
-    held = null;
-  });
-  svg.addEventListener("dblclick", () => zoom(0, data.whole));
-  svg.addEventListener("keydown", event => {
-    const span = to - from, middle = (from + to) / 2;
-    const moves = {"+": [middle - span / 4, middle + span / 4], "-": [middle - span, middle + span], "0": [0, data.whole],
-      ArrowLeft: [from - span / 4, to - span / 4], ArrowRight: [from + span / 4, to + span / 4]};
-    if (event.key in moves) { event.preventDefault(); zoom(...moves[event.key]); }
-  });
-  const details = svg.closest("details");
-  const first = () => drawn || draw();
-  if (!details || details.open) first();
-  details?.addEventListener("toggle", first);
-  addEventListener("beforeprint", first);
-  matchMedia("print").addEventListener("change", first);
-}
+};

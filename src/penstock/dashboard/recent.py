@@ -1,0 +1,70 @@
+"""The last minutes as samples, one for every look: who moved how much where, for whoever opens the page now.
+
+A sample is a list as browsers get it: its time, whether the controller was away, and for each job its application, the
+part of what it could use that it was granted, and then resource and rate in turn. History from the journal has the same
+form, so one script draws both.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.dashboard.poll import Seen
+
+KEPT = 600  # samples
+MOST_ROWS = 30  # jobs in one
+MOST_MARKS = 50
+
+Sample = list[Any]
+
+
+class Recent:
+    """Samples, and the names of the jobs in them."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self.samples: deque[Sample] = deque(maxlen=kept)
+        self.names: dict[int, tuple[str, int]] = {}  # job and user by application
+        self.marks: deque[list[Any]] = deque(maxlen=MOST_MARKS)  # when something changed, and what
+        self._before: dict[str, Any] = {}
+
+    def add(self, seen: Seen) -> Sample:
+        """Take in a look."""
+        made = sample(seen)
+        self.samples.append(made)
+        if seen.reachable:
+            self._mark(seen)
+        for job in seen.jobs:
+            self.names[job["app"]] = job["job"], job["uid"]
+        if len(self.names) > 20 * MOST_ROWS:
+            self._forget()
+        return made
+
+    def _mark(self, seen: Seen) -> None:
+        """Note another epoch, policy or mode than at the look before."""
+        now = {name: seen.status[name] for name in ("epoch", "policy", "mode")}
+        words = {"epoch": "a controller started, epoch", "policy": "policy", "mode": "mode"}
+        for name, value in now.items():
+            if self._before and value != self._before[name]:
+                self.marks.append([round(seen.time, 2), f"{words[name]} {value}"])
+        self._before = now
+
+    def _forget(self) -> None:
+        shown = {row[0] for each in self.samples for row in each[2]}
+        self.names = {app: name for app, name in self.names.items() if app in shown}
+
+
+def sample(seen: Seen) -> Sample:
+    """One look in the form that browsers get."""
+    if not seen.reachable:
+        return [round(seen.time, 2), 1, []]
+    places = {name: place for place, name in enumerate(seen.status["capacity"])}
+    active = [job for job in seen.jobs if job["active"]]
+    return [round(seen.time, 2), 0, [_row(job, places) for job in active[:MOST_ROWS]]]
+
+
+def _row(job: Mapping[str, Any], places: Mapping[str, int]) -> list[Any]:
+    part = min(1.0, job["rate"] / job["limit"]) if job["limit"] > 0.0 else float(job["rate"] > 0.0)
+    ways = [number for name, rate in job["granted"].items() for number in (places[name], round(rate))]
+    return [job["app"], round(part, 3), *ways]

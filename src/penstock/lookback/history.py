@@ -1,0 +1,185 @@
+"""Who moved how much where over time, from a journal, in as many equal pieces of time as a screen can show.
+
+The form is that of the dashboard's samples: a time, 0, and for each job its application, the part of what it could use
+that it was told, and then resource and rate in turn. Rates are means over a piece. A job that waited in half of a piece
+and had all that it could use in the other half has the part 0.5.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.live.core import ControllerState, records
+from penstock.live.core.members import App
+from penstock.live.journal import JournalEntry
+from penstock.lookback.phases import concerned, numbers_of
+from penstock.lookback.walk import walk
+
+PIECES = 360
+MOST_JOBS = 40  # those that moved or were held back most
+MOST_MARKS = 200  # the last ones
+_MARKED = ("policy", "capacity", "mode", "drain", "service")
+
+
+@dataclass
+class _Job:
+    """What a job is told since `since`, and what that was in all pieces so far."""
+
+    name: str
+    uid: int
+    since: float
+    rates: dict[int, float] = field(default_factory=dict)
+    part: float = 1.0
+    active: bool = False
+    seconds: Counter[int] = field(default_factory=Counter)
+    parts: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))  # times seconds
+    moved: dict[int, defaultdict[int, float]] = field(default_factory=dict)  # by resource, then piece: bytes
+    weight: float = 0.0
+
+
+class History:
+    """A watcher that adds up rates in pieces of time between `begin` and `end` (seconds since 1970)."""
+
+    def __init__(self, begin: float, end: float, pieces: int = PIECES) -> None:
+        self.begin, self.end, self.width = begin, end, (end - begin) / pieces
+        self.jobs: dict[int, _Job] = {}
+        self.marks: list[tuple[float, str]] = []
+        self.away: list[tuple[float, float]] = []
+        self.resources: list[str] = []
+        self._wall = begin
+        self._epoch = 0
+
+    def begun(self, state: ControllerState, wall: float) -> None:
+        """Phases that were under way."""
+        self._wall, self._epoch = wall, state.epoch
+        self._look_at_all(state, wall)
+
+    def happened(self, state: ControllerState, entry: JournalEntry, wall: float) -> None:
+        """Bring up to date whom a record is about."""
+        record = entry.record
+        if isinstance(record, records.Started):
+            self._started(state, wall)
+        elif isinstance(record, records.Commanded) and record.verb in _MARKED:
+            self._mark(wall, f"{record.verb} {_words(record.args)}")
+        for number in concerned(record, self.jobs):
+            self._look(state, number, wall)
+        self._wall = wall
+
+    def finish(self) -> None:
+        """Count up to the end of the journal, or of what is looked at."""
+        for job in self.jobs.values():
+            self._count(job, min(self.end, max(self._wall, job.since)))
+
+    def _started(self, state: ControllerState, wall: float) -> None:
+        """Another controller: if anybody was active, none was there since the last record."""
+        self.resources = [each.name for each in state.settings.resources]
+        if self._epoch and any(job.active for job in self.jobs.values()) and wall > self.begin:
+            self.away.append((max(self.begin, self._wall), wall))
+        for job in self.jobs.values():
+            self._count(job, self._wall)
+            job.since = wall
+        self._epoch = state.epoch
+        self._mark(wall, f"a controller started, epoch {state.epoch}")
+
+    def _mark(self, wall: float, words: str) -> None:
+        if self.begin <= wall <= self.end:
+            self.marks.append((wall, words))
+
+    def _look_at_all(self, state: ControllerState, wall: float) -> None:
+        self.resources = [each.name for each in state.settings.resources]
+        for number, app in state.apps.items():
+            if app.active:
+                self._look(state, number, wall)
+
+    def _look(self, state: ControllerState, number: int, wall: float) -> None:
+        app = state.apps.get(number)
+        job = self.jobs.get(number)
+        if job is None:
+            if app is None or not app.active:
+                return
+            job = self.jobs[number] = _Job(app.job, app.uid, wall)
+        self._count(job, wall)
+        job.active = app is not None and app.active
+        job.rates = _rates(state, app) if app is not None and job.active else {}
+        if app is not None and job.active:
+            numbers = numbers_of(state, app)
+            job.part = min(1.0, numbers.rate / numbers.limit) if numbers.limit > 0.0 else 1.0
+
+    def _count(self, job: _Job, now: float) -> None:
+        begin, job.since = max(job.since, self.begin), max(job.since, now)
+        if not job.active:
+            return
+        for piece, seconds in self._pieces(begin, min(now, self.end)):
+            job.seconds[piece] += seconds  # type: ignore[assignment]
+            job.parts[piece] += job.part * seconds
+            for k, rate in job.rates.items():
+                job.moved.setdefault(k, defaultdict(float))[piece] += rate * seconds
+                job.weight += rate * seconds
+
+    def _pieces(self, begin: float, end: float) -> Iterator[tuple[int, float]]:
+        while begin < end:
+            piece = int((begin - self.begin) / self.width + 1e-9)
+            stop = min(end, self.begin + (piece + 1) * self.width)
+            yield piece, max(0.0, stop - begin)
+            begin = max(stop, begin + 1e-9)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form, with names and users, for whoever may see them."""
+        seen = [(number, job) for number, job in self.jobs.items() if job.seconds]
+        shown = sorted(seen, key=lambda each: -each[1].weight)[:MOST_JOBS]
+        return {
+            "begin": self.begin,
+            "end": self.end,
+            "width": self.width,
+            "resources": self.resources,
+            "jobs": {str(number): [job.name, job.uid] for number, job in shown},
+            "hidden": len(seen) - len(shown),
+            "samples": list(self._samples(shown)),
+            "away": self.away,
+            "marks": self.marks[-MOST_MARKS:],
+        }
+
+    def _samples(self, shown: list[tuple[int, _Job]]) -> Iterator[list[Any]]:
+        rows: defaultdict[int, list[list[Any]]] = defaultdict(list)
+        for number, job in shown:
+            for piece, seconds in job.seconds.items():
+                if seconds < 0.02 * self.width:  # too short to be seen
+                    continue
+                ways = [value for k, moved in job.moved.items() for value in (k, round(moved[piece] / self.width))]
+                rows[piece].append([number, round(job.parts[piece] / seconds, 3), *ways])
+        last = -1
+        for piece in sorted(rows):
+            if piece > last + 1:
+                yield [round(self.begin + (last + 1) * self.width, 2), 0, []]
+            yield [round(self.begin + piece * self.width, 2), 0, rows[piece]]
+            last = piece
+        yield [round(self.begin + (last + 1) * self.width, 2), 0, []]
+
+
+def history(directory: str | os.PathLike[str], begin: float, end: float, pieces: int = PIECES) -> History:
+    """What a journal tells of the time between two moments (seconds since 1970)."""
+    found = History(begin, end, pieces)
+    walk(directory, found, begin)
+    found.finish()
+    return found
+
+
+def _rates(state: ControllerState, app: App) -> dict[int, float]:
+    """What an application is told to use of each resource; unpaced, what it can."""
+    rates: dict[int, float] = {}
+    for member in app.members.values():
+        if member.op is None:
+            continue
+        most = state.limit(member)
+        rate = most if member.unpaced or app.job in state.exempt else min(member.rate, most)
+        for k, share in member.op.route.shares:
+            rates[k] = rates.get(k, 0.0) + share * rate
+    return rates
+
+
+def _words(args: Mapping[str, Any]) -> str:
+    return ", ".join(f"{value}" for value in args.values())
