@@ -197,3 +197,21 @@ def test_workloads_that_results_could_not_tell_apart_are_refused(tmp_path):
             small(tmp_path, workloads=workloads)
     assert small(tmp_path, workloads=[one, one]).size == 4
     assert small(tmp_path, workloads=[one | {"label": "first"}, other]).size == 4
+
+
+def test_a_policy_in_a_file_is_called_the_same_however_it_is_written(tmp_path):
+    (tmp_path / "own").mkdir()
+    file = tmp_path / "own" / "mine.py"
+    file.write_text("def mine(view, rates):\n    rates[:] = 0.0\n")
+    for written in ("own/mine.py:mine", "./own/mine.py:mine", f"{file}:mine", "own/../own/mine.py:mine"):
+        assert [plan.label for plan in small(tmp_path, plans=[written]).plans] == ["own/mine.py:mine"]
+    elsewhere = tmp_path / "campaign"
+    elsewhere.mkdir()
+    assert [plan.label for plan in small(elsewhere, plans=[f"{file}:mine"]).plans] == ["mine.py:mine"]
+
+
+def test_one_plan_by_two_names_is_refused(tmp_path):
+    (tmp_path / "one.py").write_text("def mine(view, rates):\n    rates[:] = 0.0\n")
+    (tmp_path / "two.py").write_text("def mine(view, rates):\n    rates[:] = 0.0\n")
+    with pytest.raises(PenstockError, match=r"plans\[0\] asks for the same as 'one.py:mine'; leave one of them out"):
+        small(tmp_path, plans=[{"sharing": ["one.py:mine", "two.py:mine"]}])

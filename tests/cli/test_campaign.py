@@ -106,7 +106,7 @@ def test_a_group_of_policies_stands_for_its_members(penstock, small):
 
 def test_table_against_several(penstock, done):
     outcome = penstock("campaign", "table", "out", "--metric", "makespan", "--against", "fair-share,list-fifo")
-    assert outcome.out.count("against") == 4  # two columns, and a sentence for each
+    assert outcome.out.count("against") == 5  # two columns, a sentence for each, and in short
     assert outcome.out.count("reference") == 4
     assert "won/tied" not in outcome.out
     found = parsed(penstock("campaign", "table", "out", "--json", "--against", "list-fifo, fair-share"))["rows"]
@@ -129,7 +129,7 @@ def test_plans_choose_what_is_shown(penstock, done):
     for more, count in ((("--plans", "list-fifo"), 0), ((), 2)):
         penstock("campaign", "html", "out", "-o", "p.html", *more, "--against", "fair-share,list-fifo")
         page = Path("p.html").read_text()
-        assert (page.count("against fair-share</"), page.count("against list-fifo</")) == (2, count)
+        assert (page.count("against fair-share<"), page.count("against list-fifo<")) == (2, count)
 
 
 def test_table_as_csv_and_json(penstock, done):
@@ -352,3 +352,36 @@ def test_what_a_plan_gives_as_a_command_is_one(penstock, task):
     assert shared
     for name in shared:
         assert found[name] == pytest.approx(row[name], rel=1e-12)
+
+
+def test_rank(penstock, done):
+    outcome = penstock("campaign", "rank", "out")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "best first by mean rank" in outcome.out
+    found = parsed(penstock("campaign", "rank", "out", "--json"))
+    rows = found["rows"]
+    assert [row["place"] for row in rows] == list(range(1, len(rows) + 1))
+    assert len(found["pairs"]) == len(rows) * (len(rows) - 1) // 2
+    assert penstock("campaign", "rank", "out", "--csv").out.count("\n") == len(rows) + 1
+    assert penstock("campaign", "rank", "out", "--latex").out.startswith("% ")
+    both = penstock("campaign", "rank", "out", "--csv", "--latex")
+    assert (both.code, both.out) == (2, "")
+    assert "In short: " in penstock("campaign", "table", "out").out
+
+
+@pytest.mark.parametrize("size", ["7", "7x", "x", "0.5x3", "nanx3", "7x4x2", "99x3"])
+def test_a_plot_of_no_size_is_refused(penstock, done, size):
+    outcome = penstock("campaign", "plot", "out", "-o", "p.svg", "--size", size)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        f"penstock: --size is '{size}'; accepted are width and height in inches, from 1 to 50, as in 7x4\n"
+    )
+
+
+def test_export_and_import(penstock, done):
+    outcome = penstock("campaign", "export", "out", "-o", "out.zip")
+    assert outcome.code == 0 and outcome.out.endswith("written: out.zip\n")
+    again = parsed(penstock("campaign", "import", "out.zip", "-o", "again", "--json"))
+    assert (again["runs"], again["missing"]) == (16, 0)
+    assert penstock("campaign", "table", "again", "--csv").out == penstock("campaign", "table", "out", "--csv").out
+    assert penstock("campaign", "import", "c.yaml", "-o", "other").code == 2

@@ -6,7 +6,8 @@ from itertools import combinations
 
 from penstock.campaign import Entry
 from penstock.campaign.statistics import Interval
-from penstock.report.campaign.plot import campaign_figure, metric_label
+from penstock.report.campaign.plot import Looks, campaign_figure, metric_label
+from penstock.report.parts.theme import OTHERS, look
 
 PLANS = ["fair-share", "fcfs", "lookahead-greedy-yield"]
 
@@ -35,3 +36,30 @@ def test_rows_of_several_workloads_keep_clear_of_one_another():
 def test_units_are_told():
     assert campaign_figure(entries("makespan", 1)).axes[0].get_xlabel() == "makespan (s)"
     assert (metric_label("size"), metric_label("distance_to_bound")) == ("size (bytes)", "distance to bound")
+
+
+def better_last() -> list[Entry]:
+    """Three plans of which the last is best."""
+    spread = {0.05: 0.1, 0.5: 0.5, 0.95: 1.0}
+    means = [Interval(0.5 + 0.1 * place, 0.4, 0.9) for place in range(3)]
+    return [
+        Entry("min_yield", {}, plan, PLANS[0], 9, 0, 0, mean, spread, None, None)
+        for plan, mean in zip(PLANS, means, strict=True)
+    ]
+
+
+def test_a_paper_may_want_it_otherwise():
+    looks = Looks((3.5, 2.6), "Min yield", frozenset({"fcfs"}), 1)
+    figure = campaign_figure(better_last(), None, looks)
+    assert tuple(figure.get_size_inches()) == (3.5, 2.6)
+    assert figure.get_suptitle() == "Min yield"
+    rows = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert rows == PLANS[::-1]
+    # A plan keeps its marker when it is sorted, and its colour when it is marked.
+    assert looks.plans(better_last())["fcfs"] == look(1)
+    assert looks.plans(better_last())["fair-share"] == (OTHERS, look(0)[1])
+    assert list(Looks(best=-1).plans(better_last())) == PLANS
+
+
+def test_a_hundred_plans_can_be_told_apart():
+    assert len({look(number) for number in range(96)}) == 96

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.campaign.document import Campaign, load_campaign
     from penstock.campaign.merging import merge
+    from penstock.campaign.ranking import Ranking, rank_plans
     from penstock.campaign.recommendation import Recommendation, recommend
     from penstock.campaign.results import Results, read_results
     from penstock.campaign.runner import Report, run_campaign
@@ -28,10 +29,12 @@ _HOME = {
     "Recommendation": "recommendation",
     "Campaign": "document",
     "Entry": "summary",
+    "Ranking": "ranking",
     "Report": "runner",
     "Results": "results",
     "load_campaign": "document",
     "merge": "merging",
+    "rank_plans": "ranking",
     "read_results": "results",
     "recommend": "recommendation",
     "run_campaign": "runner",
@@ -41,11 +44,13 @@ _HOME = {
 __all__ = [
     "Campaign",
     "Entry",
+    "Ranking",
     "Recommendation",
     "Report",
     "Results",
     "load_campaign",
     "merge",
+    "rank_plans",
     "read_results",
     "recommend",
     "run_campaign",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,19 @@ def full_path(text: str, folder: Path) -> str:
     file, rest = _split(text)
     found = folder / file
     return f"{found.resolve()}{rest}" if _is_file(found) else text
+
+
+def short_name(text: str, folder: Path) -> str:
+    """A policy's file as seen from the campaign's folder, or by its name alone: a plan is called alike everywhere.
+
+    >>> short_name("./own/mine.py:f(k=2)", Path("/campaign")), short_name("/home/ada/mine.py", Path("/campaign"))
+    ('own/mine.py:f(k=2)', 'mine.py')
+    """
+    file, rest = _split(text)
+    if not file.endswith(".py"):
+        return text
+    seen = os.path.relpath(folder / file, folder)
+    return f"{Path(file).name if seen.startswith('..') else Path(seen).as_posix()}{rest}"
 
 
 def hashed(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from penstock.campaign.canonical import canonical
 from penstock.campaign.grid import points
-from penstock.campaign.named_files import full_path, hashed
+from penstock.campaign.named_files import full_path, hashed, short_name
 from penstock.campaign.tasks import Task, find_task
 from penstock.errors import PenstockError
 from penstock.model.problems import Locate, explain, place, refuse
@@ -49,14 +49,16 @@ class CampaignPlan:
 def plans_of(documents: tuple[Any, ...], folder: Path, locate: Locate) -> tuple[CampaignPlan, ...]:
     """All plans that a campaign lists; a list of values stands for as many plans."""
     found: dict[str, CampaignPlan] = {}
-    identities: dict[str, Place] = {}
+    identities: dict[str, tuple[Place, str]] = {}
     for index, document in enumerate(documents):
         where: Place = ("plans", index)
         for plan in _plans(document, folder, locate, where):
             if plan.label in found:
                 refuse(locate, where, f"gives the plan {plan.label!r} again; every plan has a label of its own")
-            if (same := identities.setdefault(plan.identity, where)) != where:
-                refuse(locate, where, f"asks for the same as {place(same)}; leave one of them out")
+            same, label = identities.setdefault(plan.identity, (where, plan.label))
+            if (same, label) != (where, plan.label):
+                first = place(same) if same != where else repr(label)
+                refuse(locate, where, f"asks for the same as {first}; leave one of them out")
             found[plan.label] = plan
     return tuple(found.values())
 
@@ -99,7 +101,9 @@ def _plan(
     except ValidationError as error:
         raise explain(error, task.options, lambda path: locate((*where, *path)), whole=place(where)) from None
     _checked(locate, where, lambda: task.check(options))
-    default = _default_label(task, given)
+    default = _default_label(
+        task, {name: short_name(value, folder) if isinstance(value, str) else value for name, value in given.items()}
+    )
     return CampaignPlan(default if label is None else f"{label}: {default}" if several else label, task.name, options)
 
 

@@ -27,7 +27,7 @@ from penstock.kernels.arrays import Floats
 from penstock.model import Scenario
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing, no_ticks
-from penstock.studies.study import Study
+from penstock.studies.share import study_of
 
 IN_USE = "fair-share"  # what a file system does by itself
 NOISE = 0.1  # of variants of a scenario that has none
@@ -162,7 +162,7 @@ def recommend(
 
 def usual_goal(scenario: Scenario) -> str:
     """What most want of a scenario: where jobs come and go few node-hours lost, else that none is held back much."""
-    study = Study(scenario, bounds=False)
+    study = study_of(scenario, bounds=False)
     program = study.program
     together = bool(np.all(program.start == program.start[0]))
     stay = not program.windowed or bool(np.all(study.alone.completion >= program.end))

@@ -27,8 +27,7 @@ from penstock.kernels.arrays import Floats
 from penstock.metrics.result import Result
 from penstock.model import Scenario
 from penstock.policies.sharing.policy import Sharing
-from penstock.studies.share import run_study
-from penstock.studies.study import Study
+from penstock.studies.share import AnyStudy, run_study, study_of
 
 LEAST_YIELD = 1e-6  # what no progress at all counts as
 # Of those that do not finish, the stretch so far: what held them back must not go unseen. Of the others it is the same.
@@ -48,7 +47,7 @@ def run_variants(
     def perform(unit: Unit) -> list[RunRow]:
         variant = scenario.model_copy(update={"seed": unit.seed})
         with contextlib.redirect_stdout(sys.stderr):
-            study = Study(variant, bounds=False)
+            study = study_of(variant, bounds=False)
             return [_row(study, run, policies[int(run.key)], metric) for run in unit.runs]
 
     found, done = np.full((len(seeds), len(policies)), np.nan), 0
@@ -76,7 +75,7 @@ def _units(policies: Sequence[Sharing], seeds: range, noise: float) -> Iterator[
             yield Unit(source, seed, tuple(runs[first : first + MOST_RUNS]), ())
 
 
-def _row(study: Study, run: PlannedRun, policy: Sharing, metric: Metric) -> RunRow:
+def _row(study: AnyStudy, run: PlannedRun, policy: Sharing, metric: Metric) -> RunRow:
     begun, values, error, seconds = time.perf_counter(), dict[str, float | None](), None, None
     try:
         result = run_study(study, policy)

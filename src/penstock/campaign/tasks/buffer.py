@@ -14,8 +14,8 @@ from penstock.campaign.tasks.task import Metric, Task, Values, values_of
 from penstock.model.problems import reject
 from penstock.model.record import Bytes, Name, Record, Share
 from penstock.policies.buffering import find
+from penstock.studies.buffer_words import check_admission
 from penstock.studies.buffers import buffer
-from penstock.studies.buffers.execution import check_admission
 from penstock.studies.buffers.split import check_division, split
 
 METRICS = (

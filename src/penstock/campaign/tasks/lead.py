@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from penstock.model.units import Refusal, quantity, shown
-from penstock.studies.sizing.lead import FOREVER
+from penstock.studies.buffer_words import FOREVER
 
 
 def _lead(value: object) -> float:

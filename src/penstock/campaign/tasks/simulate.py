@@ -6,8 +6,7 @@ from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
 from penstock.model.record import Name, Record
 from penstock.policies.sharing import find
-from penstock.studies.share import run_study
-from penstock.studies.study import Study
+from penstock.studies.share import run_study, study_of
 
 METRICS = (
     Metric("min_yield", best=1, bounds=("bound_min_yield", "bound_interval"), main=True),
@@ -47,7 +46,7 @@ class SimulateOptions(Record):
 
 def run(case: Case, options: SimulateOptions) -> Values:
     """All metrics of one run; the compiled scenario and its bounds serve every policy."""
-    study = case.once(f"study {options.bounds}", lambda: Study(case.scenario, options.bounds))
+    study = case.once(f"study {options.bounds}", lambda: study_of(case.scenario, options.bounds))
     result = run_study(study, find(options.sharing), evenness=options.evenness)
     lists = {name: [getattr(each, field) for each in result.applications] for name, field in FIELDS.items()}
     return {**values_of(result, METRICS), **({} if options.bounds else dict.fromkeys(OF_BOUNDS)), **lists}

@@ -8,9 +8,9 @@ from typing import Any
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.lead import Lead, known, written
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
-from penstock.errors import InvalidOption
 from penstock.model.record import Name, Record
-from penstock.studies.sizing import PARTITIONS, size_buffer
+from penstock.studies.buffer_words import check_partition
+from penstock.studies.sizing import size_buffer
 
 METRICS = (Metric("size", best=-1, main=True), Metric("events"))
 IMPOSSIBLE = Metric("infeasible", best=-1)  # 1: no size is enough with that lead
@@ -33,8 +33,7 @@ def run(case: Case, options: SizeBufferOptions) -> Values:
 
 def check(options: SizeBufferOptions) -> None:
     """Refuse an unknown partition."""
-    if options.partition not in PARTITIONS:
-        raise InvalidOption(f"partition is {options.partition!r}; accepted: {', '.join(PARTITIONS)}")
+    check_partition(options.partition)
 
 
 def of_command(options: Mapping[str, Any]) -> Mapping[str, Any]:

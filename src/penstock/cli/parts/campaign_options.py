@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.parts.many_runs import need_pyarrow
-from penstock.cli.rooms import campaign, policies
+from penstock.cli.rooms import campaign, policies, report
+from penstock.errors import InvalidOption
 
 if TYPE_CHECKING:
     from penstock.campaign import Entry, Results
@@ -34,7 +35,9 @@ X = Annotated[
 
 
 def results_in(directory: Path) -> Results:
-    """What a campaign has found so far."""
+    """What a campaign has found so far; a folder that is not there is refused before anything is loaded to read it."""
+    if not directory.exists():
+        raise InvalidOption(f"{directory} holds no campaign; `penstock campaign FILE -o DIR` starts one")
     need_pyarrow()
     return campaign.results.read_results(directory)
 
@@ -47,13 +50,28 @@ def selected(
     plans: str | None,
 ) -> list[Entry]:
     """The means that were asked for."""
+    shown = named(results, plans)
     split_names = policies.sharing.catalogue.split_names
-    shown = results.plans if plans is None else split_names(plans)
-    for plan in shown:
-        campaign.summary.plan_place(results, plan)
     references = None if against is None else [against] if against in results.plans else split_names(against)
     entries = campaign.summary.summarise(results, metrics, references, _names(by) if isinstance(by, str) else by)
     return [entry for entry in entries if entry.plan in shown]
+
+
+def named(results: Results, plans: str | None) -> Sequence[str]:
+    """The plans that were named, or all; an unknown one is refused."""
+    shown: Sequence[str] = results.plans if plans is None else policies.sharing.catalogue.split_names(plans)
+    for plan in shown:
+        campaign.summary.plan_place(results, plan)
+    return shown
+
+
+def in_short(results: Results, metric: str, against: str | None, plans: str | None) -> list[str]:
+    """The campaign in three sentences, if its plans can be ranked in that metric."""
+    try:
+        ranking = campaign.ranking.rank_plans(results, metric, named(results, plans))
+    except InvalidOption:  # one plan, no scenario with all of them, or neither more nor less is better
+        return []
+    return [report.campaign.ranking.in_short(ranking, selected(results, [metric], against, [], plans))]
 
 
 def axis(results: Results, x: str | None, by: str | None) -> tuple[str | None, list[str]]:

@@ -48,17 +48,17 @@ def _table(every: Sequence[Entry], *, lowest: bool) -> str:
     for place, entry in enumerate(entries):
         if place and entry.group != entries[place - 1].group:
             lines.append(r"\midrule")
-        mean, ends = map(_number, interval_cells(entry.mean, show))
+        mean, ends = map(number, interval_cells(entry.mean, show))
         cells = [*(escaped(str(value)) for value in entry.group.values()), escaped(entry.plan)]
         cells += [rf"\textbf{{{mean}}}" if entry in best else mean, ends]
         if reference is not None:
             difference, _, _, verdict = against_cells(entry, show)
-            cells += [_number(difference), escaped(verdict)]
+            cells += [number(difference), escaped(verdict)]
         lines.append(f"{' & '.join(cells)} \\\\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _number(text: str) -> str:
+def number(text: str) -> str:
     """Numbers with a minus instead of a hyphen."""
     return re.sub(r"(^| )-(?=[\d.])", r"\1$-$", escaped(text))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.files import write_whole
+from penstock.model.tabular import in_words
 from penstock.report.campaign.plot import campaign_figure
 from penstock.report.campaign.table import (
     against_cells,
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 100
 _MARKS = {"better": "best", "worse": "worst"}
 _WORDS = (
+    ("plan", "One policy for each decision, or the options of another task, as the campaign's file lists them."),
+    ("runs", "How many runs have the metric."),
+    ("median", "Half of the runs have less, half have more; beside it, where the middle nine tenths of the runs lie."),
+    (
+        "verdict",
+        "Better or worse than the reference by more than the noise, or a tie. One comparison each: many of them hold a "
+        "few wrong ones, which `penstock campaign rank` corrects for.",
+    ),
     ("95 % interval", "Where the mean would lie with other seeds, by 10,000 samples drawn anew from these runs."),
     (
         "against",
@@ -40,13 +49,15 @@ _WORDS = (
 )
 
 
-def write_campaign_page(path: str | Path, results: Results, entries: Sequence[Entry], x: str | None) -> None:
-    """Write what a campaign has found to one HTML file."""
-    write_whole(path, _page(results, entries, x).encode())
+def write_campaign_page(
+    path: str | Path, results: Results, entries: Sequence[Entry], x: str | None, short: Sequence[str] = ()
+) -> None:
+    """Write what a campaign has found to one HTML file, which begins with what it says in short."""
+    write_whole(path, _page(results, entries, x, short).encode())
 
 
-def _page(results: Results, entries: Sequence[Entry], x: str | None) -> str:
-    said = [*campaign_lines(entries), *incomplete_lines(results)] or ["One plan: nothing to compare."]
+def _page(results: Results, entries: Sequence[Entry], x: str | None, short: Sequence[str]) -> str:
+    said = [*(short or campaign_lines(entries)), *incomplete_lines(results)] or ["One plan: nothing to compare."]
     metrics = dict.fromkeys(entry.metric for entry in entries)
     sections = [
         _section(number, [entry for entry in entries if entry.metric == metric], x)
@@ -79,7 +90,12 @@ def _section(number: int, every: Sequence[Entry], x: str | None) -> str:
     for entry, *further in zip(entries, *others, strict=True):
         mean, ends = interval_cells(entry.mean, show)
         cells = [_value(value) for value in entry.group.values()]
-        cells += [cell(entry.plan), cell(f"{entry.runs:,}", entry.runs), _number(mean, entry.mean.mean), cell(ends)]
+        cells += [
+            cell(entry.plan, mark="name"),
+            cell(f"{entry.runs:,}", entry.runs),
+            _number(mean, entry.mean.mean),
+            cell(ends),
+        ]
         cells.append(_number(show(entry.quantiles[0.5]), entry.quantiles[0.5]))
         cells.append(_number(range_words(entry, show), entry.quantiles[0.05]))
         if bounded:
@@ -90,9 +106,10 @@ def _section(number: int, every: Sequence[Entry], x: str | None) -> str:
             cells.append(_number(difference, each.against.difference.mean if each.against else 0.0))
             cells += [cell(ends), cell(counts), cell(verdict, mark=f'"verdict {_MARKS.get(verdict, "")}"')]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    heads = [head(name, mark="verdict" if name == "verdict" else "") for name in names]
+    heads = [head(name, mark={"verdict": "verdict", "plan": "name"}.get(name, "")) for name in names]
     figure = inline(campaign_figure(entries, x), f"metric{number}", f"{metric} of every plan")
-    return f"<h2>{escape(metric)}</h2>{figure}{table('campaign', heads, rows, '')}"
+    below = " ".join(campaign_lines(every))
+    return f"<h2>{escape(in_words(metric))}</h2>{figure}{table('campaign', heads, rows, below)}"
 
 
 def _value(value: Any) -> str:

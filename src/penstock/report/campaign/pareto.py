@@ -7,19 +7,19 @@ Plans far from the others would squeeze all the rest into a corner: they are dra
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from penstock.kernels.arrays import Floats
 from penstock.report.campaign.labels import Label, place_labels
-from penstock.report.campaign.plot import metric_label, note, panels_of
-from penstock.report.parts.theme import FAINT, OTHERS, label, look, theme
+from penstock.report.campaign.plot import USUAL, Looks, metric_label, note, panels_of
+from penstock.report.parts.theme import FAINT, OTHERS, label, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from penstock.campaign import Entry
     from penstock.campaign.statistics import Interval
@@ -31,26 +31,26 @@ REACH = 1.0  # how far beyond the outermost means intervals are followed, times 
 
 
 class PlanPoint(NamedTuple):
-    """A plan: its number, and its mean and interval in both metrics."""
+    """A plan: its colour and marker, and its mean and interval in both metrics."""
 
-    number: int
+    look: tuple[str, str]
     plan: str
     x: Interval
     y: Interval
 
 
-def pareto_figure(entries: Sequence[Entry], best: tuple[int, int]) -> Figure:
+def pareto_figure(entries: Sequence[Entry], best: tuple[int, int], looks: Looks = USUAL) -> Figure:
     """The first metric of `entries` upwards and the last to the right; `best`: whether more (1) or less (-1) is better.
 
     A panel for each group. If neither more nor less of a metric is better (0), no line is drawn.
     """
     upwards, across = entries[0].metric, entries[-1].metric
-    plans = list(dict.fromkeys(entry.plan for entry in entries))
+    plans = looks.plans([entry for entry in entries if entry.metric == upwards])
     with theme():
         panels = panels_of(entries, None)
         columns = min(COLUMNS, len(panels))
         rows = math.ceil(len(panels) / columns)
-        figure = Figure(figsize=(max(7.0, 5.2 * columns), (5.0 if rows == 1 else 4.2) * rows), layout="constrained")
+        figure = looks.figure((max(7.0, 5.2 * columns), (5.0 if rows == 1 else 4.2) * rows))
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         drawn = []
         for axes, (title, members) in zip(grid, panels.items(), strict=False):
@@ -72,10 +72,12 @@ def pareto_figure(entries: Sequence[Entry], best: tuple[int, int]) -> Figure:
         return figure
 
 
-def _points(entries: Sequence[Entry], plans: Sequence[str], upwards: str, across: str) -> list[PlanPoint]:
+def _points(
+    entries: Sequence[Entry], plans: Mapping[str, tuple[str, str]], upwards: str, across: str
+) -> list[PlanPoint]:
     """The plans that have both metrics."""
     found = {(entry.plan, entry.metric): entry.mean for entry in entries}
-    every = [PlanPoint(i, plan, found[plan, across], found[plan, upwards]) for i, plan in enumerate(plans)]
+    every = [PlanPoint(look, plan, found[plan, across], found[plan, upwards]) for plan, look in plans.items()]
     return [point for point in every if not math.isnan(point.x.mean + point.y.mean)]
 
 
@@ -126,7 +128,7 @@ def _draw(axes: Axes, points: Sequence[PlanPoint], best: tuple[int, int]) -> lis
         axes.plot(*zip(*front, strict=True), color=OTHERS, linewidth=1.2, zorder=1)
         lines.append([_inside(axes, x, y) for x, y in front])
     for point in points:
-        colour, marker = look(point.number)
+        colour, marker = point.look
         x, y = _inside(axes, point.x.mean, point.y.mean)
         if _is_outside(axes, point):
             axes.plot(x, y, marker=_arrow(axes, point), color=colour, markersize=7, clip_on=False, zorder=3)
@@ -172,4 +174,4 @@ def _label(axes: Axes, point: PlanPoint) -> Label:
     x, y = _inside(axes, point.x.mean, point.y.mean)
     far = [f"{value:.3g}" for value, shown in ((point.x.mean, x), (point.y.mean, y)) if value != shown]
     words = f" ({', '.join(far)})" if far else ""
-    return Label(label(point.plan) + words, x, y, look(point.number)[0])
+    return Label(label(point.plan) + words, x, y, point.look[0])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib.figure import Figure
 
-from penstock.report.parts.theme import FAINT, label, look, theme
+from penstock.model.tabular import in_words
+from penstock.report.parts.theme import FAINT, OTHERS, label, look, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,16 +24,54 @@ _UNITS = {"capacity": "bytes", "size": "bytes"} | dict.fromkeys(
 _ROWS_NOTE = "mean; thick: its 95 % interval; thin: 5 % to 95 % of runs"
 
 
-def campaign_figure(entries: Sequence[Entry], x: str | None = None) -> Figure:
+class Looks(NamedTuple):
+    """What a paper wants otherwise than we would draw it."""
+
+    size: tuple[float, float] | None = None  # inches
+    title: str | None = None
+    highlight: frozenset[str] = frozenset()  # plans in colour, all others grey; none: all in colour
+    best: int | None = None  # sorted by their means, with more (1) or less (-1) being better; None: as in the campaign
+
+    def figure(self, usual: tuple[float, float]) -> Figure:
+        """An empty one of that size and with that title."""
+        figure = Figure(figsize=self.size or usual, layout="constrained")
+        if self.title:
+            figure.suptitle(label(self.title, 120), x=0.01, ha="left", fontweight="bold")
+        return figure
+
+    def plans(self, entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
+        """Colour and marker of each plan, in the order in which they are drawn; a plan keeps its look when sorted."""
+        names = list(dict.fromkeys(entry.plan for entry in entries))
+        looks = {name: self._look(name, number) for number, name in enumerate(names)}
+        if self.best is None:
+            return looks
+        means = {name: _mean(entries, name) for name in names}
+        best = self.best
+        return {name: looks[name] for name in sorted(names, key=lambda name: -best * means[name])}
+
+    def _look(self, plan: str, number: int) -> tuple[str, str]:
+        colour, marker = look(number)
+        return (colour if not self.highlight or plan in self.highlight else OTHERS), marker
+
+
+USUAL = Looks()
+
+
+def _mean(entries: Sequence[Entry], plan: str) -> float:
+    """Over all groups; a plan without values comes last."""
+    means = [entry.mean.mean for entry in entries if entry.plan == plan and not math.isnan(entry.mean.mean)]
+    return sum(means) / len(means) if means else math.inf
+
+
+def campaign_figure(entries: Sequence[Entry], x: str | None = None, looks: Looks = USUAL) -> Figure:
     """One metric: lines over `x` where it is given, else a row for each plan; a panel for each group of the rest."""
     with theme():
         panels = panels_of(entries, x)
         columns = min(_COLUMNS, len(panels))
         rows = math.ceil(len(panels) / columns)
-        plans = list(dict.fromkeys(entry.plan for entry in entries))
+        plans = looks.plans(entries)
         height = 3.6 if x else max(2.4, 1.2 + 0.28 * len(plans))
-        size = (max(6.5, 4.2 * columns), height * rows + 0.3)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = looks.figure((max(6.5, 4.2 * columns), height * rows + 0.3))
         grid = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
         for axes, (title, members) in zip(grid, panels.items(), strict=False):
             _draw_lines(axes, members, plans, x) if x else _draw_rows(axes, members, plans)
@@ -55,7 +94,7 @@ def metric_label(name: str) -> str:
     ('min yield', 'makespan (s)')
     """
     unit = f" ({_UNITS[name]})" if name in _UNITS else ""
-    return label(name.replace("_", " ") + unit, 40)
+    return label(in_words(name) + unit, 40)
 
 
 def note(figure: Figure, words: str) -> None:
@@ -72,15 +111,14 @@ def panels_of(entries: Sequence[Entry], x: str | None) -> dict[str, list[Entry]]
     return dict(list(panels.items())[:_MOST_PANELS])
 
 
-def _draw_lines(axes: Axes, entries: Sequence[Entry], plans: Sequence[str], x: str) -> None:
+def _draw_lines(axes: Axes, entries: Sequence[Entry], plans: Mapping[str, tuple[str, str]], x: str) -> None:
     places = list(dict.fromkeys(entry.group[x] for entry in entries))
     numeric = all(isinstance(place, int | float) and not isinstance(place, bool) for place in places)
-    for number, plan in enumerate(plans):
+    for plan, (colour, marker) in plans.items():
         own = [entry for entry in entries if entry.plan == plan]
         at = [entry.group[x] if numeric else places.index(entry.group[x]) for entry in own]
         order = sorted(range(len(own)), key=at.__getitem__)
         own, at = [own[i] for i in order], [at[i] for i in order]
-        colour, marker = look(number)
         axes.plot(at, [entry.mean.mean for entry in own], color=colour, marker=marker, markersize=4, label=label(plan))
         axes.fill_between(
             at,
@@ -96,10 +134,9 @@ def _draw_lines(axes: Axes, entries: Sequence[Entry], plans: Sequence[str], x: s
     axes.set_ylabel(metric_label(entries[0].metric))
 
 
-def _draw_rows(axes: Axes, entries: Sequence[Entry], plans: Sequence[str]) -> None:
-    for number, plan in enumerate(plans):
+def _draw_rows(axes: Axes, entries: Sequence[Entry], plans: Mapping[str, tuple[str, str]]) -> None:
+    for number, (plan, (colour, marker)) in enumerate(plans.items()):
         for entry in (each for each in entries if each.plan == plan):
-            colour, marker = look(number)
             spread = [entry.quantiles[0.05], entry.quantiles[0.95]]
             axes.plot(spread, [number, number], color=colour, linewidth=1, alpha=0.6)
             if not math.isnan(entry.mean.low):

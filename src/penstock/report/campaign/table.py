@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ from penstock.report.parts.quantities import NOTHING, duration, fixed, percent, 
 
 if TYPE_CHECKING:
     from penstock.campaign import Entry, Report, Results
+    from penstock.campaign.ranking import RankedPlan
     from penstock.campaign.statistics import Interval
 
 Show = Callable[[float], str]
@@ -150,7 +152,7 @@ def reference_of(entries: Sequence[Entry]) -> str | None:
     return next((entry.against.plan for entry in entries if entry.against), None)
 
 
-def number_format(entries: Sequence[Entry]) -> Show:
+def number_format(entries: Sequence[Entry] | Sequence[RankedPlan]) -> Show:
     """Four decimals, so that a column lines up; significant digits where values are large."""
     most = max((abs(entry.mean.mean) for entry in entries if not math.isnan(entry.mean.mean)), default=0.0)
     return significant if most >= 1e3 else fixed
@@ -158,7 +160,7 @@ def number_format(entries: Sequence[Entry]) -> Show:
 
 def interval_cells(interval: Interval, show: Show, sign: str = "") -> list[str]:
     """A mean, and its interval."""
-    plus = sign if interval.mean > 0.0 else ""
+    plus = sign if interval.mean > 0.0 and float(show(interval.mean).replace(",", "")) > 0.0 else ""
     ends = NOTHING if math.isnan(interval.low) else f"{show(interval.low)} … {show(interval.high)}"
     return [_shown(interval.mean, lambda mean: f"{plus}{show(mean)}"), ends]
 
@@ -253,6 +255,24 @@ def status_lines(results: Results) -> list[str]:
     lines += [f"{path} cannot be read; the next start runs what was in it again." for path in results.damaged]
     if now["missing"]:
         lines.append("`penstock campaign FILE -o DIR` runs what is missing.")
+    return lines
+
+
+def archive_lines(manifest: Mapping[str, Any]) -> list[str]:
+    """What is in an archive, and the hash that two archives of the same science share."""
+    counts = ", ".join(f"{manifest[name]:,} {name}" for name in ("failed", "missing") if manifest[name])
+    files = manifest["files"]
+    lines = [
+        f"{manifest['campaign']}: {manifest['done']:,} runs{f', {counts}' if counts else ''}; "
+        f"{len(manifest['plans'])} plans, {len(manifest['seeds'])} seeds, {len(files)} files.",
+        f"Made with {'; '.join(manifest['versions'])}, on Python {manifest['python']}, {manifest['machine']}.",
+        f"SHA-256 of its results: {files['results.parquet']['sha256']}.",
+    ]
+    named = {
+        word.partition(":")[0].rpartition("/")[2] for plan in manifest["plans"] for word in re.split(r"[=, ()]", plan)
+    }
+    left = sorted(name for name in named if name.endswith(".py") and f"with/{name}" not in files)
+    lines += [f"Plans name {name}, which is not in the archive; --with {name} puts it there." for name in left]
     return lines
 
 

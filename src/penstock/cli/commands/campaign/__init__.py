@@ -8,9 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from penstock.cli.group import LazyGroup
+from penstock.cli.group import LazyGroup, group_of
 from penstock.cli.table import CAMPAIGN, RUN
 from penstock.errors import InvalidOption, nearest
 
@@ -34,20 +32,12 @@ class FileOrCommand(LazyGroup):
         formatter.write_usage(ctx.command_path, "status|table|plot|html|merge DIR … [OPTIONS]")
 
 
-campaign = typer.Typer(
-    cls=FileOrCommand,
-    name="campaign",
-    help="Run the campaign in FILE (workloads × settings × seeds × plans), or show what one has found. "
+campaign = group_of(
+    FileOrCommand,
+    "campaign",
+    "Run the campaign in FILE (workloads × settings × seeds × plans), or show what one has found. "
     "`penstock campaign FILE --help` has the options of running.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
-
-
-@campaign.callback()
-def _group() -> None:
-    """Nothing happens before a command of the group; with this function, Typer knows that there are some."""
 
 
 def _check_word(word: str, commands: list[str]) -> None:

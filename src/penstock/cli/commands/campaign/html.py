@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.campaign_options import Against, By, Directory, Metrics, Plans, X, axis, results_in, selected
+from penstock.cli.parts.campaign_options import (
+    Against,
+    By,
+    Directory,
+    Metrics,
+    Plans,
+    X,
+    axis,
+    in_short,
+    results_in,
+    selected,
+)
 from penstock.cli.parts.output import check_outputs, say
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.rooms import report
@@ -29,5 +40,6 @@ def html(
     entries = selected(results, metric, against, groups, plans)
     with ProgressLine() as line:
         line.show("writing the report")
-        report.campaign.page.write_campaign_page(file, results, entries, across)
+        short = in_short(results, (metric or results.metrics)[0], against, plans)
+        report.campaign.page.write_campaign_page(file, results, entries, across, short)
     say([], file)

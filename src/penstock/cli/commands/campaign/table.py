@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.parts.campaign_options import Against, By, Directory, Metrics, Plans, results_in, selected
+from penstock.cli.parts.campaign_options import Against, By, Directory, Metrics, Plans, in_short, results_in, selected
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import print_json, say
 from penstock.cli.rooms import report
@@ -43,4 +43,8 @@ def table(
     elif json:
         print_json(results.status() | {"rows": rows})
     else:
-        say([*words.metric_tables(entries), *words.campaign_lines(entries), *words.incomplete_lines(results)])
+        short = in_short(results, (metric or results.metrics)[0], against, plans)
+        told = [f"In short: {line}" for line in short]
+        lines = [*words.campaign_lines(entries), *told, *words.incomplete_lines(results)]
+        spaced = [part for each in words.metric_tables(entries) for part in (each, "")]
+        say([*spaced, *lines])
