@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.studies.decision import decide
     from penstock.studies.optimum import optimum
     from penstock.studies.packs import pack
+    from penstock.studies.planning import plan
     from penstock.studies.reference import reference
     from penstock.studies.schedules import follow
     from penstock.studies.share import compare, simulate
@@ -46,6 +47,7 @@ _HOME = {
     "load": "model",
     "optimum": "studies.optimum",
     "pack": "studies.packs",
+    "plan": "studies.planning",
     "reference": "studies.reference",
     "save": "model",
     "simulate": "studies.share",
@@ -67,6 +69,7 @@ __all__ = [
     "load",
     "optimum",
     "pack",
+    "plan",
     "reference",
     "save",
     "simulate",

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from cli.user import SCENARIO, STATE, TO_COMPLETION, Outcome, command, environment
+from forked import Forked
 from penstock.cli import main
 
 Run = Callable[..., Outcome]
@@ -51,14 +52,10 @@ def process(folder) -> Run:
     """Run a command as a process of its own."""
 
     def run(*arguments: str, stdin: bytes = b"", **changes: str) -> Outcome:
-        done = subprocess.run(
-            command(*arguments),
-            input=stdin,
-            capture_output=True,
-            env=environment(PENSTOCK_QUIET="1", **changes),
-            check=False,
-        )
-        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        with Forked(command(*arguments), env=environment(PENSTOCK_QUIET="1", **changes), **pipes) as child:
+            out, err = child.communicate(stdin)
+        return Outcome(child.returncode, out.decode(), err.decode())
 
     return run
 
@@ -72,7 +69,7 @@ def terminal(folder) -> Run:
         streams: dict[str, Any] = {
             name: theirs if name in on.split() else subprocess.PIPE for name in ("stdout", "stderr")
         }
-        child = subprocess.Popen(
+        child = Forked(
             command(*arguments),
             stdin=subprocess.DEVNULL,
             env=environment(PENSTOCK_QUIET="1", TERM="xterm-256color", **changes),

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from cli.user import command, environment
+from forked import Forked
 from penstock.client.config import parse_address
 from penstock.live.admin import ask
 
@@ -54,16 +55,30 @@ class Controller:
     def address(self) -> str:
         return f"unix:{self.socket}"
 
+    @property
+    def process(self) -> subprocess.Popen[str]:
+        """Its process."""
+        assert self._process is not None
+        return self._process
+
     def start(self) -> dict[str, Any]:
         """What it says once it listens."""
-        self._process = subprocess.Popen(
+        self.begin_to_start()
+        return self.listening()
+
+    def begin_to_start(self) -> None:
+        """Start it, and do not wait: one that stands by may listen much later."""
+        self._process = Forked(
             command("serve", *self._options, "--log", str(self.folder / "log"), "--json"),
             env=environment(PENSTOCK_QUIET="1"),
             stdout=subprocess.PIPE,
             text=True,
         )
-        assert self._process.stdout is not None
-        return json.loads(self._process.stdout.readline())
+
+    def listening(self) -> dict[str, Any]:
+        """What it says once it listens."""
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """End it; its exit code."""

@@ -236,7 +236,7 @@ REFUSED = [
     ("--without 1,,2", "--without: '1,,2' has an empty name"),
     ("--without 0,1,2", "all 3 targets are taken out"),
     ("--plan none.json", "none.json: no such file; a plan is"),
-    ("--plan site.yaml", "site.yaml:1: not valid JSON"),
+    ("--plan site.yaml", "site.yaml: is a scenario without a plan"),
     ("--plan plan.json --allocation tcpu", "--plan takes the place of policies; leave --allocation out with it"),
     ("--plan plan.json --knowledge class --error 0.1", "leave --knowledge and --error out with it"),
     ("--compare --allocation tcpu", "--compare runs every pair of policies; leave --allocation out with it"),

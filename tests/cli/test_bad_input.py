@@ -209,7 +209,7 @@ OPTIONS = [
     ("demo --html jobs.yaml/x", "jobs.yaml/x: the folder jobs.yaml does not exist"),
     ("generate example-1 -o x", "x: cannot tell the format by its name; it must end in .yaml, .yml, .json"),
     ("generate example-1 -o x.txt", "x.txt: cannot tell the format by its name; it must end in .yaml, .yml, .json"),
-    ("generate example-1 -o no/x.yaml", "no/x.yaml: cannot be written: No such file or directory"),
+    ("generate example-1 -o no/x.yaml", "no/x.yaml: the folder no does not exist"),
     ("generate example-1 --seed -1", "example-1: seed is -1; accepted is a whole number ≥ 0."),
     ("generate exampel-1", "no workload named 'exampel-1'. Did you mean 'example-1'? Known: synthetic, example-1"),
     ("generate example-1 --set m", "--set: 'm' is no setting; one is written name=value, as in pressure=1.1"),

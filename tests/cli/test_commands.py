@@ -12,6 +12,7 @@ import pytest
 
 from cli.controlled import PATIENCE
 from cli.user import command, environment
+from forked import Forked
 from penstock import generate, load
 from penstock.policies.sharing import NAMES
 from penstock.workloads import generators
@@ -64,11 +65,13 @@ def test_a_policy_that_is_asked_for_is_shown_even_if_it_is_a_twin(penstock):
 
 def test_workloads_are_compared_side_by_side(penstock):
     table = penstock("compare", "jobs.yaml", "all.yaml").out
+    hidden = int(re.search(r"… and (\d+) more with --all", table)[1])
     rows = [line.split() for line in table.splitlines() if re.match(r"[a-z0-9-]{4,} +\d+\.\d ", line)]
     assert {"fair-share", "fcfs", "greedy-com"} <= {row[0] for row in rows}
     assert not [row for row in rows if row[0].startswith(("list-", "best-effort"))]
     assert [float(row[1]) for row in rows] == sorted(float(row[1]) for row in rows)
-    assert f"Best mean rank: {rows[0][0]}, {rows[0][1]} of {len(rows)}" in table
+    assert f"Best mean rank: {rows[0][0]}, {rows[0][1]} of {len(rows) + hidden}" in table
+    assert len(rows) == 10
 
 
 def test_workloads_as_json_have_every_policy(penstock):
@@ -91,6 +94,7 @@ def test_a_scenario_from_standard_input(penstock, folder):
     piped = json.loads(penstock("simulate", "-", "--json", stdin=text).out)
     assert piped | {"seconds": 0} == json.loads(penstock("simulate", "jobs.yaml", "--json").out) | {"seconds": 0}
     assert penstock("compare", "-", "--sharing", "fcfs", stdin=text).out.startswith("standard input")
+    assert json.loads(penstock("inspect", "-", "--json", stdin=text).out)["jobs"] == 2
 
 
 @pytest.mark.parametrize("suffix", STARTS)
@@ -252,7 +256,7 @@ def test_colours_on_a_terminal_unless_refused(terminal):
     "arguments", ["policies --json", "policies", "generate synthetic", "simulate jobs.yaml", "--help"]
 )
 def test_a_reader_that_leaves_early(folder, arguments):
-    child = subprocess.Popen(
+    child = Forked(
         command(*arguments.split()), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(PENSTOCK_QUIET="1")
     )
     child.stdout.close()
@@ -320,11 +324,10 @@ def test_an_interrupt_leaves_no_file_behind(folder, arguments):
 def test_a_full_disk_behind_standard_output(folder):
     for arguments in ("simulate jobs.yaml", "simulate jobs.yaml --json", "generate example-1"):
         with open("/dev/full", "wb") as full:
-            done = subprocess.run(
-                command(*arguments.split()), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
-            )
-        assert done.returncode == 2
-        assert done.stderr == b"penstock: standard output cannot be written: No space left on device\n"
+            child = Forked(command(*arguments.split()), stdout=full, stderr=subprocess.PIPE, env=environment())
+        _, said = child.communicate()
+        assert child.returncode == 2
+        assert said == b"penstock: standard output cannot be written: No space left on device\n"
 
 
 @pytest.mark.slow
@@ -332,3 +335,13 @@ def test_a_terminal_without_our_letters(process):
     outcome = process("simulate", "jobs.yaml", PYTHONIOENCODING="ascii")
     assert (outcome.code, outcome.err) == (0, "")
     assert "min yield" in outcome.out
+
+
+def test_a_terminal_breaks_sentences_between_words_and_a_pipe_not_at_all(penstock, monkeypatch):
+    sentence = "Note: the scenario does not say where its numbers come from."
+    assert sentence in penstock("inspect", "all.yaml").out.splitlines()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = re.sub(r"\x1b\[[\d;]*m", "", penstock("inspect", "all.yaml").out)
+    assert sentence in " ".join(shown.split())
+    assert "Note: the scenario does not say where" in shown.splitlines()

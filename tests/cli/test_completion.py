@@ -1,9 +1,14 @@
 """What a shell offers after a press of Tab, in the form in which bash, zsh and fish ask for it."""
 
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from cli.user import environment
 from penstock.cli import main
 from penstock.policies.sharing import NAMES
 
@@ -73,3 +78,27 @@ def test_files_that_can_be_taken_and_folders(offered, folder):
 
 def test_nothing_is_offered_of_a_folder_that_is_not_there(offered):
     assert offered("bash", "simulate nowhere/").split() == []
+
+
+IN_SHELLS = {
+    "bash": """
+        eval "$(penstock --show-completion)"
+        COMP_WORDS=({line}) COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+        _penstock_completion penstock
+        echo "${{COMPREPLY[@]}}"
+    """,
+    "fish": "penstock --show-completion | source; complete -C '{line}'",
+}
+
+
+@pytest.mark.parametrize("shell", IN_SHELLS)
+def test_a_real_shell_completes(folder, shell):
+    """As a shell asks with the script that it is told to use (by hand also in zsh)."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+    script = IN_SHELLS[shell].format(line="penstock simulate jobs.yaml --sharing loss")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [shell, "-c", script], env=environment(PATH=path), capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "loss-capped-srpt", done.stderr

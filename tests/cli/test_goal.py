@@ -240,7 +240,6 @@ def test_progress_of_variants_is_shown(terminal, goal):
     assert json.loads(seen.out)["recommendation"]["variants"] == 20
 
 
-@pytest.mark.timing
 def test_the_default_takes_seconds(goal, penstock):
     penstock("compare", "rounds.yaml")  # compiles what is not compiled yet
     begun = time.monotonic()

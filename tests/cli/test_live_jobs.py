@@ -241,7 +241,7 @@ def test_processes_of_a_run_share_the_rate(controller):
 def test_a_run_that_pays_for_nothing_moved_what_the_kernel_counted(controller):
     """Not the volume that it announced: the journal holds measured bytes."""
     copy = ("dd", "if=/dev/zero", "of=/dev/null", "bs=100000", "count=10", "status=none")
-    assert run(controller, "blind", "run", "--volume", "2MB", *copy)[0] == 0
+    assert run(controller, "blind", "run", "--volume", "2MB", "--no-shim", *copy)[0] == 0
     assert until(lambda: (found := controller.known("blind")) and not found["active"] and found)["moved"] == 1e6
     assert run(controller, "idle", "run", "--volume", "2MB", "true")[0] == 0
     assert until(lambda: (found := controller.known("idle")) and not found["active"] and found)["moved"] == 0.0
@@ -257,7 +257,6 @@ def test_pace_copies_a_pipe_exactly(controller, data):
     assert out == content
 
 
-@pytest.mark.timing
 def test_pace_keeps_to_the_granted_rate(controller, data, tmp_path):
     copy = tmp_path / "copy"
     code, out, err = run(controller, "rate", "pace", "--in", str(data), "--out", str(copy), "--json")

@@ -149,7 +149,7 @@ def test_compare_before_a_proof(penstock):
 @pytest.mark.slow
 def test_progress_is_shown(terminal, process):
     process(*HARD)
-    shown = terminal("optimum", "hard.yaml", "--time-limit", "4", on="stderr").err
+    shown = terminal("optimum", "hard.yaml", "--time-limit", "2.5", on="stderr").err
     assert "gap" in shown and "bound" in shown
 
 

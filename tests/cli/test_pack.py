@@ -244,7 +244,10 @@ REFUSED = [
     (["--sharing", "periodic-fifo", "--backfill"], "fixes its order before the run"),
     (["--sharing", "periodic-fifo", "--compare"], "fixes its order before the run"),
     (["--plot", "night.txt"], "night.txt ends in .txt; a plot is saved as .png, .svg or .pdf"),
-    (["--compare", "--backfill"], "--compare runs every mapping; leave --sensitivity, --backfill and --plot out with"),
+    (
+        ["--compare", "--backfill"],
+        "--compare runs every mapping; leave --sensitivity, --backfill, --plot and",
+    ),
     (["--compare", "--plot", "night.svg"], "--compare runs every mapping"),
     (["--compare", "--mapping", "easy"], "--compare runs every mapping"),
     (["--backfill", "--mapping", "easy"], "--backfill is short for --mapping backfill; leave one of the two out"),

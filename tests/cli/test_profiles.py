@@ -77,8 +77,8 @@ def test_long_lists_are_shortened(penstock, folder):
     (folder / "many.csv").write_text("\n".join(["app,n,bw_MB/s", *lines]))
     out = penstock("profiles", "many.csv").out
     assert "job-19" in out and "job-20" not in out
-    assert "10 more applications are not listed; -o FILE or --json gives all." in out
-    assert "16 more numbers of targets are not listed; -o FILE or --json gives all." in out
+    assert "… and 10 more applications (-o FILE or --json)\n" in out
+    assert "… and 16 more numbers of targets (-o FILE or --json)\n" in out
     assert len(json.loads(penstock("profiles", "many.csv", "--json").out)["applications"]) == 30
 
 

@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.main import get_command
 
 from penstock.cli import commands, table
 from penstock.cli.group import Commands, app
-from penstock.cli.quick_run import FLAGS, VALUES, quick_arguments
+from penstock.cli.quick_run import FLAGS, NEGATED, VALUES, quick_arguments
 
 FOLDER = Path(commands.__file__).parent
 GROUPS = {
     "penstock.cli.commands": table.COMMANDS,
     "penstock.cli.commands.campaign": table.CAMPAIGN,
     "penstock.cli.commands.import_": table.IMPORT,
+    "penstock.cli.commands.slurm": table.SLURM,
 }
 ROWS = [(package, row) for package, rows in GROUPS.items() for row in rows]
 
@@ -25,7 +27,7 @@ ROWS = [(package, row) for package, rows in GROUPS.items() for row in rows]
 def words_of(row, package):
     """What the help of a command begins with."""
     found = getattr(import_module(f"{package}.{row.file or row.function}"), row.function)
-    return found.info.help if row.name in ("campaign", "import") else inspect.getdoc(found)
+    return found.info.help if isinstance(found, typer.Typer) else inspect.getdoc(found)
 
 
 @pytest.mark.parametrize(("package", "row"), ROWS, ids=lambda each: getattr(each, "name", ""))
@@ -72,6 +74,8 @@ def test_the_quick_way_knows_every_option_of_run():
     own = {option: each.name for option, each in options_of_run().items() if option != "--help"}
     assert own == VALUES | FLAGS
     assert [name for name in FLAGS if not options_of_run()[name].is_flag] == []
+    negated = {option: each.name for each in options_of_run().values() for option in each.secondary_opts}
+    assert negated == NEGATED
 
 
 WAYS = [
@@ -87,6 +91,9 @@ WAYS = [
     "ls -- -l",
     "-- -- ls",
     "--job a=b true",
+    "--no-shim true",
+    "--no-shim --shim -- true",
+    "--strict -- true",
 ]
 
 
@@ -96,8 +103,8 @@ def test_both_ways_read_the_same(monkeypatch, text):
     monkeypatch.setattr("penstock.cli.commands.run.run_in_turn", lambda *words: told.append(words))
     typed = get_command(app)
     typed(["run", *text.split()], standalone_mode=False)
-    names = ("command", "volume", "direction", "targets", "job", "json")
-    defaults = {"volume": None, "direction": "write", "targets": None, "job": None, "json": False}
+    names = ("command", "volume", "direction", "targets", "job", "json", "shim", "strict")
+    defaults = dict.fromkeys(names, None) | {"direction": "write", "json": False, "shim": True, "strict": False}
     quick = quick_arguments(text.split())
     assert quick is not None
     assert defaults | quick == dict(zip(names, told[0], strict=True))

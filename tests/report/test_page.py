@@ -8,6 +8,7 @@ import pytest
 
 from penstock.errors import InvalidOption
 from penstock.report.comparison.page import write_report
+from report.machine.test_page import written
 from report.samples import POLICIES, big, eight_big, run, toy
 
 EVIL = '"><img src=x onerror="document.title=1"><script>document.title=2</script>'
@@ -71,7 +72,7 @@ def test_a_report_says_what_was_run_who_was_best_and_what_words_mean(tmp_path):
 def test_every_policy_is_explained_and_leads_to_its_part_of_the_page(tmp_path):
     runs = [toy("fcfs", yields=(0.5, 0.9)), toy("mine", yields=(0.76, 0.9))]
     shown = page(tmp_path / "r.html", "mine.yaml", runs, same={"fcfs": ["list-fifo"]}, hidden=5)
-    links = [attributes for tag, attributes in shown.tags if tag == "a"]
+    links = [attributes for tag, attributes in shown.tags if tag == "a" and "class" not in attributes]
     assert [(link["href"], link["title"]) for link in links] == [
         ("#policy0", "Fill greedily, earliest posting first."),
         ("#policy1", ""),
@@ -290,3 +291,31 @@ def test_a_phone_scrolls_tables_not_the_page(browser, tmp_path):
     write_report(tmp_path / "r.html", "mine", [big("fcfs", timeline=False), big("set-10", 1, timeline=False)])
     opened, _ = visit(browser, tmp_path / "r.html", viewport={"width": 390, "height": 800})
     assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_heads_of_tables_lead_to_what_their_words_mean(tmp_path):
+    shown = page(tmp_path / "r.html", "mine.yaml", [toy("fcfs"), toy("greedy-yield")])
+    links = [attributes for tag, attributes in shown.tags if tag == "a" and attributes.get("class") == "word"]
+    explained = {attributes["id"] for tag, attributes in shown.tags if tag == "dt" and "id" in attributes}
+    assert {"#word-min-yield", "#word-node-hours-lost", "#word-worst-job", "#word-bound"} <= {
+        each["href"] for each in links
+    }
+    assert {each["href"].removeprefix("#") for each in links} <= explained
+    assert all(each["title"] and each["aria-label"].startswith("What ") for each in links)
+
+
+@pytest.mark.browser
+def test_a_whole_machine_says_what_is_pointed_at_and_can_be_zoomed_into(browser, tmp_path):
+    jobs = [{"name": name, "phases": [{"compute": 10}, {"write": 1e9}] * 3} for name in ("a", "b")]
+    written(tmp_path / "r.html", jobs)
+    opened, noise = visit(browser, tmp_path / "r.html", viewport={"width": 1200, "height": 1600})
+    drawn, says = opened.locator("#passage0"), opened.locator("figure:has(#passage0) output")
+    drawn.scroll_into_view_if_needed()
+    seen = drawn.bounding_box()
+    opened.mouse.move(seen["x"] + seen["width"] / 2, seen["y"] + 0.96 * seen["height"] - 45)
+    assert "io_node:0 is most in use" in says.text_content()
+    assert opened.locator("#passage0 .inside").first.text_content() == "io_node:0"
+    drawn.press("+")
+    assert "double click, or 0, shows everything" in says.text_content()
+    assert noise == []
+    opened.close()

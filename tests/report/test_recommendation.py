@@ -124,6 +124,13 @@ def test_the_page_says_it_first_and_explains_its_words(tmp_path):
     write_report(tmp_path / "r.html", "mine", runs, found)
     page = (tmp_path / "r.html").read_text()
     assert page.index("Recommended for min-yield") < page.index("All policies gave the same min yield")
-    assert page.count("<tr>") > 8 and "<dt>variant</dt>" in page
+    assert page.count("<tr>") > 8 and ">variant</dt>" in page
     write_report(tmp_path / "r.html", "mine", runs)
     assert "variants" not in (tmp_path / "r.html").read_text()
+
+
+def test_policies_with_the_same_outcome_are_shown_once():
+    values = np.random.default_rng(1).normal((0.8, 0.7, 0.6), 0.01, size=(40, 3))[:, [0, 1, 1, 2]]
+    choice = judged(values, [find(name) for name in NAMES[:4]], "greedy-yield", "min-yield", 0.25, False, range(40))
+    assert [each.sharing for each in standings(choice, 10)] == ["fair-share", "greedy-yield", "greedy-com"]
+    assert len(standings(choice, None)) == 4

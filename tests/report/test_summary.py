@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from penstock.errors import InvalidOption
@@ -78,3 +80,8 @@ def test_bounds_and_pressure_in_words():
 def test_nothing_to_report_is_refused():
     with pytest.raises(InvalidOption, match="at least one"):
         summary_lines([])
+
+
+def test_on_a_whole_machine_the_bound_is_to_be_alone():
+    words = bound_words([replace(run("fcfs", (0.5, 0.9)), resources=())])
+    assert "(every application as if it had the machine to itself)" in words

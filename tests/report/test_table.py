@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.text import Text
 
 from penstock.errors import InvalidOption
 from penstock.policies.sharing import NAMES
 from penstock.report.comparison.table import comparison_table, meanings_table, run_table, same_words
+from penstock.report.parts.breakable import Breakable
+from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.json_text import as_json
 from penstock.report.parts.policy_words import MEANINGS
 from report.samples import POLICIES, eight_big, run
@@ -156,3 +159,24 @@ def test_json_never_has_a_number_that_json_lacks(value):
         raise AssertionError(constant)
 
     json.loads(as_json(value), parse_constant=refuse)
+
+
+def test_a_column_in_which_nobody_has_a_value_is_not_shown():
+    columns = [Column("job", cells(["a", "b"])), Column("cap", cells(["–", ""])), Column("read", cells(["–", "1 GB"]))]
+    shown = text(FittingTable("jobs", columns))
+    assert "cap" not in shown and "read" in shown
+
+
+def test_a_long_name_is_broken_between_its_words():
+    columns = [
+        Column("job", cells(["a-rather-long-name_of.a/job"]), right=False, folds=True),
+        Column("rate", cells(["20 MB/s"])),
+    ]
+    lines = [line[:20].strip() for line in text(FittingTable("", columns), 30).splitlines()[2:]]
+    assert lines == ["a-rather-long-name_", "of.a/job"]
+
+
+@given(st.text("ab-_. %,", max_size=30), st.integers(1, 40))
+def test_nothing_of_a_name_is_lost_when_it_is_broken(name, width):
+    broken = Breakable(Text(name)).within(width).plain
+    assert broken.replace("\n", "").replace(" ", "") == name.replace(" ", "")

@@ -169,7 +169,7 @@ def test_sentences_of_a_calm_allotment():
 def test_sentences_name_what_is_overloaded_and_what_is_out():
     made = allotment([striped("a", [0, 1], 0.9), striped("b", [1, 2], 0.8), striped("c", [1], 0.1)], out=(3,))
     said = " ".join(allotment_lines(made))
-    assert "Stress of a target from 0.80 (scratch-OST0002) to 1.80 (scratch-OST0001)." in said
+    assert "Stress from 0.80 (target scratch-OST0002) to 1.80 (target scratch-OST0001)." in said
     assert "Overloaded, with more I/O than they have time for: scratch-OST0001." in said
     assert "Out of service: scratch-OST0003." in said
     assert "more than the targets can carry" in said

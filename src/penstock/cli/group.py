@@ -68,6 +68,19 @@ def _loaded(row: Row, package: str) -> Any:
     return get_command(alone)
 
 
+def group_of(cls: type[LazyGroup], name: str, words: str) -> typer.Typer:
+    """A command that has commands of its own, one file each."""
+    found = typer.Typer(
+        cls=cls, name=name, help=words, no_args_is_help=True, add_completion=False, rich_markup_mode=None
+    )
+
+    @found.callback()
+    def _nothing_first() -> None:
+        """Nothing happens before a command of the group; with this function, Typer knows that there are some."""
+
+    return found
+
+
 class Commands(LazyGroup):
     """All commands."""
 

@@ -18,27 +18,53 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import rich.text
 
     import penstock.advise
+    import penstock.advise.machine
+    import penstock.advise.submission
+    import penstock.campaign.archive
     import penstock.campaign.document
     import penstock.campaign.executor
     import penstock.campaign.goals
     import penstock.campaign.merging
+    import penstock.campaign.ranking
     import penstock.campaign.recommendation
     import penstock.campaign.remote
     import penstock.campaign.results
     import penstock.campaign.runner
     import penstock.campaign.summary
+    import penstock.client.agent.checks
+    import penstock.client.agent.lock
+    import penstock.client.agent.node
+    import penstock.client.agent.roster
+    import penstock.client.amounts
+    import penstock.client.config
+    import penstock.client.first_contact
+    import penstock.client.segment
+    import penstock.client.shim.library
+    import penstock.dashboard.server
+    import penstock.dashboard.viewers
     import penstock.kernels.cold
     import penstock.live.admin
+    import penstock.live.backstops
     import penstock.live.journal.replay
     import penstock.live.loadtest.load_test
+    import penstock.live.monitoring
     import penstock.live.server.config
+    import penstock.live.server.listeners
+    import penstock.live.server.readiness
     import penstock.live.server.serve
+    import penstock.live.slurm.bridge
+    import penstock.live.slurm.check
+    import penstock.live.slurm.files
+    import penstock.live.slurm.queue
+    import penstock.live.standby.promote
     import penstock.lookback.explain
     import penstock.lookback.shadow
     import penstock.model.ignored
     import penstock.model.json_text
     import penstock.model.load
     import penstock.model.needs
+    import penstock.model.plan
+    import penstock.model.plan_file
     import penstock.model.save
     import penstock.model.units
     import penstock.model.yaml_text
@@ -55,6 +81,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.campaign.page
     import penstock.report.campaign.pareto
     import penstock.report.campaign.plot
+    import penstock.report.campaign.ranking
     import penstock.report.campaign.table
     import penstock.report.comparison.page
     import penstock.report.comparison.selection
@@ -62,9 +89,12 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.comparison.table
     import penstock.report.comparison.workloads
     import penstock.report.lists
+    import penstock.report.live.forecast
     import penstock.report.live.history
     import penstock.report.live.plot
     import penstock.report.live.table
+    import penstock.report.machine.planned
+    import penstock.report.machine.resources
     import penstock.report.optimum
     import penstock.report.packs.plot
     import penstock.report.packs.table
@@ -84,12 +114,14 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.reproduce.reproduction
     import penstock.reproduce.tables
     import penstock.studies.attack
-    import penstock.studies.buffers.execution
+    import penstock.studies.buffer_words
     import penstock.studies.buffers.needs
     import penstock.studies.buffers.split
     import penstock.studies.buffers.sweep
     import penstock.studies.decision
     import penstock.studies.optimum.result
+    import penstock.studies.planning
+    import penstock.studies.plans
     import penstock.studies.profiles
     import penstock.studies.reference.clairvoyant
     import penstock.studies.schedules
@@ -107,6 +139,8 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     from penstock import (
         advise,
         campaign,
+        client,
+        dashboard,
         kernels,
         live,
         lookback,
@@ -122,6 +156,8 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
 __all__ = [
     "advise",
     "campaign",
+    "client",
+    "dashboard",
     "kernels",
     "live",
     "lookback",
@@ -160,6 +196,8 @@ if not TYPE_CHECKING:
     rich = Room("rich")
     advise = Room("penstock.advise")
     campaign = Room("penstock.campaign")
+    client = Room("penstock.client")
+    dashboard = Room("penstock.dashboard")
     kernels = Room("penstock.kernels")
     live = Room("penstock.live")
     lookback = Room("penstock.lookback")

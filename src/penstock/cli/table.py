@@ -34,7 +34,11 @@ class Row(NamedTuple):
 
 COMMANDS = (
     Row("demo", "Compare all sharing policies on a bundled scenario: eight jobs of a morning on one file system."),
-    Row("simulate", "Run SCENARIO under one sharing policy and show how each application fared."),
+    Row(
+        "simulate",
+        "Run SCENARIO under one sharing policy, or its whole machine under a plan, and show how each application "
+        "fared.",
+    ),
     Row("compare", "Run SCENARIO under each sharing policy and show how close each comes to what is possible."),
     Row(
         "optimum",
@@ -52,6 +56,10 @@ COMMANDS = (
         "Find the smallest burst buffer with which nobody in SCENARIO is slowed down, and how to share it.",
     ),
     Row("buffer", "Run SCENARIO behind a burst buffer and show what it is worth: who still waits, and how long."),
+    Row(
+        "plan",
+        "Decide for SCENARIO what its plan leaves open: I/O nodes, targets, parts of the buffer, and who shares how.",
+    ),
     Row("profiles", "Read measured bandwidths from each FILE, fit and classify them, and write them as profiles."),
     Row("decide", "Ask one sharing policy once: the rates for the applications that are active in STATE."),
     Row("generate", "Make a workload and write it as a scenario file, or to standard output."),
@@ -82,6 +90,11 @@ COMMANDS = (
         options_first=True,
     ),
     Row(
+        "node",
+        "Run the agent of this node: it paces jobs that do not ask, all of them through one connection.",
+        JOBS,
+    ),
+    Row(
         "pace",
         "Copy bytes at the rate that the controller grants, as in `tar c results | penstock pace > results.tar`.",
         JOBS,
@@ -92,6 +105,16 @@ COMMANDS = (
         OPERATORS,
     ),
     Row("top", "Watch the jobs that do I/O, those that use most first, until you press Ctrl-C.", OPERATORS),
+    Row(
+        "dashboard",
+        "Show the controller in a browser: who is slowed down, by whom and why; it only looks.",
+        OPERATORS,
+    ),
+    Row(
+        "monitoring",
+        "Write recording rules and alerts for Prometheus and a dashboard for Grafana to DIR.",
+        OPERATORS,
+    ),
     Row("policy", "Switch a running controller to another sharing policy, or show which one decides.", OPERATORS),
     Row("capacity", "Change the capacity of a resource while everyone goes on, or show all resources.", OPERATORS),
     Row("mode", "Switch a running controller between enforcing, monitoring and pausing, or show its mode.", OPERATORS),
@@ -108,7 +131,23 @@ COMMANDS = (
         "Forget a job: its members go on at their fallback rate, and what it held is free once its leases are over.",
         OPERATORS,
     ),
+    Row(
+        "promote",
+        "Let the standby that watches DIR lead instead of the controller that does, and wait until it has taken over.",
+        OPERATORS,
+    ),
     Row("hook", "Tell the controller that a job starts, is about to end, or has ended on a node.", OPERATORS),
+    Row("slurm", "Connect a Slurm cluster: make the files that it needs, check them, and run the bridge.", OPERATORS),
+    Row(
+        "tbf",
+        "Print rules for Lustre's token bucket filter, a quarter above what each job is granted; only what changed.",
+        OPERATORS,
+    ),
+    Row(
+        "mmqos",
+        "Print throttles for GPFS, a quarter above what the jobs of each account are granted; only what changed.",
+        OPERATORS,
+    ),
     Row("token", "Make the token of a job, for a prolog to hand to it (PENSTOCK_TOKEN names its file).", OPERATORS),
     Row(
         "loadtest",
@@ -138,9 +177,12 @@ CAMPAIGN = (
     Row(RUN, "Run what the campaign in FILE asks for and DIR does not have yet.", hidden=True),
     Row("status", "Show how far a campaign is, and what failed."),
     Row("table", "Show means with their 95 % intervals, and each plan paired with a reference plan, or with several."),
+    Row("rank", "Rank all plans over all workloads in one metric, and say which cannot be told apart."),
     Row("plot", "Draw one metric of every plan, or one against another, with intervals."),
     Row("html", "Write a report with tables, plots and failures that needs no network."),
     Row("merge", "Put the runs of several directories into one."),
+    Row("export", "Write results, versions, seeds and hashes of a campaign to one file that can be published."),
+    Row("import", "Check every hash of an archive and unpack it, for tables, plots, or to go on with it."),
 )
 
 IMPORT = (
@@ -151,4 +193,10 @@ IMPORT = (
     ),
     Row("swf", "Read a Standard Workload Format file."),
     Row("table", "Read a table of what jobs moved when: transfers, a time series, Lustre's job_stats or Prometheus."),
+)
+
+SLURM = (
+    Row("files", "Write all that a Slurm cluster needs into DIR: hooks, lines of configuration, units; or print it."),
+    Row("check", "Say what could fail of the hooks and scripts in DIR, or of those that a slurm.conf names."),
+    Row("bridge", "Tell the controller what Slurm knows of jobs, and hold back licences while bandwidth is short."),
 )

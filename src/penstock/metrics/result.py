@@ -9,6 +9,7 @@ from penstock.metrics.losses import Losses
 from penstock.model.tabular import Tabular, shown
 
 if TYPE_CHECKING:
+    from penstock.engine.passage import Passage
     from penstock.engine.timeline import Timeline
 
 
@@ -35,6 +36,20 @@ class ApplicationResult:
             "transferred": self.transferred,
             "cut": self.cut,
         }
+
+
+@dataclass(frozen=True)
+class ResourceUse:
+    """What one resource of a whole machine had to do."""
+
+    name: str
+    kind: str  # io_node, target, link or buffer
+    busy: float  # seconds with bytes on their way through it
+    moved: float  # bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"name": self.name, "kind": self.kind, "busy": self.busy, "moved": self.moved}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +83,11 @@ class Result(Losses, Tabular):
     # somebody spent usefully.
     even_yield: float | None = None
     sliding_min: float | None = None
+    # Only of a whole machine.
+    resources: tuple[ResourceUse, ...] | None = None
     closed: bool = field(default=True, compare=False)  # everybody is there from beginning to end; not in the JSON
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
+    passage: Passage | None = field(default=None, compare=False, repr=False)  # of a whole machine; not in the JSON
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per application."""
@@ -84,7 +102,7 @@ class Result(Losses, Tabular):
 
         What is lost comes after the rest, as it came to it.
         """
-        left_out = ["applications", "closed", "timeline"]
+        left_out = ["applications", "closed", "timeline", "passage", "resources"]
         if self.ratio_to_optimum is None:
             left_out += ["ratio_to_optimum", "ratio_to_bound"]
         if self.share_of_reference is None:
@@ -93,4 +111,6 @@ class Result(Losses, Tabular):
             left_out += ["even_yield", "sliding_min"]
         names = sorted(self.__dataclass_fields__, key=Losses.__dataclass_fields__.__contains__)
         plain = {name: getattr(self, name) for name in names if name not in left_out}
-        return plain | {"applications": [application.to_dict() for application in self.applications]}
+        applications = [application.to_dict() for application in self.applications]
+        uses = {} if self.resources is None else {"resources": [each.to_dict() for each in self.resources]}
+        return plain | {"applications": applications} | uses

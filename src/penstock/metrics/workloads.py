@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.metrics.comparison import Comparison
-from penstock.model.tabular import Tabular, html_table, text_table
+from penstock.model.tabular import Tabular, html_table, in_words, text_table
 
 _SAME = 1e-9
 
@@ -37,7 +37,7 @@ class Workloads(dict[str, Comparison], Tabular):
 
     def headline(self) -> str:
         """What the values are."""
-        return f"{self.metric.replace('_', ' ')} on {len(self)} workloads, best first by mean rank"
+        return f"{in_words(self.metric)} on {len(self)} workloads, best first by mean rank"
 
     def __repr__(self) -> str:
         return text_table(self.headline(), self.rows())

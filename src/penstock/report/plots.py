@@ -36,6 +36,11 @@ def run_figure(result: Result) -> Figure:
     if result.timeline is None:
         raise InvalidOption(f"the run of {result.sharing} has no timeline to draw; record one when simulating.")
     with theme():
+        if result.passage is not None:
+            from penstock.report.machine.picture import draw_machine  # noqa: PLC0415 - likewise
+            from penstock.report.machine.stages import machine_words  # noqa: PLC0415 - likewise
+
+            return draw_machine(result.passage, f"{result.sharing}: {machine_words(result.passage, result.min_yield)}")
         from penstock.report.comparison.timeline_plot import draw_run  # noqa: PLC0415 - loads matplotlib
 
         return draw_run(result, result.timeline)

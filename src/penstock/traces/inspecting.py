@@ -108,10 +108,16 @@ def inspect_scenario(scenario: Scenario) -> Inspected:
         bandwidth_origin=str(platform.get("bandwidth") or "") if isinstance(platform, dict) else "",
         skipped=(),
         dropped=0,
-        notes=() if told else ("the scenario does not say where its numbers come from",),
+        notes=_notes(scenario),
         seconds=0.0,
         more={},
     )
+
+
+def _notes(scenario: Scenario) -> tuple[str, ...]:
+    told = [] if scenario.provenance else ["the scenario does not say where its numbers come from"]
+    endless = any(each.endless for each in scenario.applications)
+    return (*told, "of loops without an end one round is shown") if endless else tuple(told)
 
 
 def checked(rows: Sequence[Row], scenario: Scenario) -> tuple[Row, ...]:

@@ -17,7 +17,7 @@ from penstock.model import FOREVER, Application, Compute, Phase, Platform, Repea
 from penstock.workloads.registry import Accepted, generator
 
 if TYPE_CHECKING:
-    from penstock.studies.share import Policy
+    from penstock.studies.study import Policy
 
 MOST_APPLICATIONS = 10_000
 

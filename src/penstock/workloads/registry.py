@@ -36,6 +36,7 @@ MODULES = {
     "targets": "penstock.workloads.targets",
     "checkpoints": "penstock.workloads.checkpoints",
     "arrivals": "penstock.workloads.arrivals",
+    "machine": "penstock.workloads.machine",
     "apex-nersc": "penstock.workloads.apex",
     "apex-trilab": "penstock.workloads.apex",
 }
@@ -115,6 +116,8 @@ def generate(kind: str, seed: int = 0, **settings: object) -> Scenario:
     >>> len(generate("example-5", m="4").applications)
     4
     """
+    if not isinstance(kind, str):
+        raise InvalidOption(f"a workload is given by its name, as in 'synthetic', not by {kind!r}")
     found = _find(kind)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidOption(f"{kind}: seed is {seed!r}; accepted is a whole number ≥ 0.")

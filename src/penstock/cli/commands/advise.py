@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts import import_options as of
+from penstock.cli.parts.choices import is_stdin
+from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.many_runs import On, Workers
 from penstock.cli.parts.options import Html, Json, SharingList
 from penstock.cli.parts.output import check_outputs, print_json, say
 from penstock.cli.parts.progress import ProgressLine
-from penstock.cli.parts.reading_traces import read_logs
+from penstock.cli.parts.reading_traces import TABLES, read_logs
 from penstock.cli.rooms import advise as room
 from penstock.cli.rooms import campaign, model, policies, report, traces
 from penstock.errors import InvalidOption
@@ -29,9 +31,13 @@ Sources = Annotated[
         metavar="SCENARIO|LOGS …",
         help="A scenario, Darshan logs or folders of them, a table (.csv, .parquet, .txt), or with --io what sacct "
         "printed or an SWF file.",
+        **choices.there(),
     ),
 ]
-Against = Annotated[str, typer.Option(metavar="NAME", help="The sharing policy in use.", **choices.policy("sharing"))]
+Against = Annotated[
+    str | None,
+    choices.policy_option("sharing", "The sharing policy in use.  [default: the plan's, else fair-share]"),
+]
 Goal = Annotated[
     str | None,
     typer.Option(
@@ -40,7 +46,6 @@ Goal = Annotated[
     ),
 ]
 _SCENARIOS = (".yaml", ".yml", ".json")
-_TABLES = (".csv", ".parquet", ".txt")
 
 
 def advise(
@@ -48,7 +53,7 @@ def advise(
     slurm: of.Slurm = None,
     fields: of.Fields = None,
     io: of.Io = None,
-    against: Against = "fair-share",
+    against: Against = None,
     goal: Goal = None,
     sharing: SharingList = None,
     bandwidth: of.Bandwidth = None,
@@ -81,7 +86,8 @@ def advise(
         if html:
             line.show("writing the page")
             report.advice.page.write_advice(html, _name(sources), advice)
-    _tell(advice, _name(sources), json, html)
+    unread = say_ignored(room.machine.with_unasked_plan(found), "advise") if isinstance(found, model.Scenario) else {}
+    _tell(advice, _name(sources), json, html, unread)
 
 
 def _read(
@@ -90,17 +96,17 @@ def _read(
     """What was given, told apart by its looks, and the options that it was read with."""
     first = sources[0]
     kind = "".join(first.suffixes[-2:] if first.suffix == ".gz" else first.suffixes[-1:]).lower()
-    if len(sources) > 1 and (io is not None or kind in (*_SCENARIOS, *_TABLES)):
+    if len(sources) > 1 and (io is not None or kind in (*_SCENARIOS, *TABLES)):
         raise InvalidOption(f"{first} is not a Darshan log; advise takes one scenario or table, or several logs")
     if io is not None:
         used = traces.io_model.assumed(given).options
         if kind.startswith(".swf"):
             return traces.import_swf(first, given, io=io), used
         return traces.import_slurm(first, given, io=io, fields=fields), used
-    if kind in _SCENARIOS and not first.is_dir():
+    if is_stdin(first) or (kind in _SCENARIOS and not first.is_dir()):
         _refuse_for_scenarios(given, slurm)
         return model.load(first), given
-    if kind in _TABLES and not first.is_dir():
+    if kind in TABLES and not first.is_dir():
         return traces.import_table(first, given, slurm=slurm, fields=fields), given
     return read_logs(sources, given, slurm, fields), given
 
@@ -114,11 +120,13 @@ def _refuse_for_scenarios(given: Options, slurm: Path | None) -> None:
 
 
 def _name(sources: list[Path]) -> str:
+    if is_stdin(sources[0]):
+        return "standard input"
     return sources[0].resolve().name if len(sources) == 1 else f"{sources[0].name} and {len(sources) - 1} more"
 
 
-def _tell(advice: Advice, name: str, json: bool, html: Path | None) -> None:
+def _tell(advice: Advice, name: str, json: bool, html: Path | None, unread: dict[str, Any]) -> None:
     if json:
-        print_json(advice)
+        print_json(advice.to_dict() | unread)
     else:
         say(report.advice.table.advice_parts(advice, name), html)

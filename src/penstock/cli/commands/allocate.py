@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Sharing
+from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile
 from penstock.cli.parts.output import check_outputs, draw, print_allotment, print_allotments, print_json
+from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.simulations import disturbed
 from penstock.cli.parts.target_options import (
@@ -28,6 +29,7 @@ from penstock.cli.parts.target_options import (
     Plan,
     ProfilesFile,
     Seed,
+    Sharing,
     Without,
 )
 from penstock.cli.parts.user_code import user_code
@@ -44,7 +46,7 @@ def allocate(
     scenario: ScenarioFile,
     allocation: Allocation = None,
     placement: Placement = None,
-    sharing: Sharing = "fair-share",
+    sharing: Sharing = None,
     knowledge: Knowledge = None,
     error: Error = None,
     interval: Interval = None,
@@ -56,6 +58,7 @@ def allocate(
     compare: Compare = False,
     export: Export = None,
     output: Output = None,
+    plan_out: PlanOut = None,
     directory: Directory = None,
     noise: Noise = None,
     seed: Seed = None,
@@ -66,12 +69,14 @@ def allocate(
     policies: dict[str, object] = {"--allocation": allocation, "--placement": placement}
     if compare:
         single = {"--plan": plan, "--without": without, "--improve": improve, "--export": export}
+        single |= {"--plan-out": plan_out}
         _leave_out("--compare runs every pair of policies", policies | single)
     if plan:
         _leave_out("--plan takes the place of policies", policies | {"--knowledge": knowledge, "--error": error})
     out = None if without is None else _names(without)
     search, exported = _search(improve, objective), _export(export, output, directory, json)
     check_outputs(plot)
+    check_plan_out(plan_out)
     found = _with_profiles(disturbed(model.load(scenario), noise, seed), profiles)
     model.needs.need_targets(found)
     given = _given(sharing=sharing, knowledge=knowledge, error=error, interval=interval)
@@ -79,10 +84,12 @@ def allocate(
         runs = _every_pair(found, given)
         return _show_all(*runs, say_ignored(found, "allocate"), scenario, json, plot)
     given |= _given(allocation=allocation, placement=placement)
-    given |= _given(plan=plan and studies.targets.export.read_plan(plan))
+    given = (studies.targets.export.read_decisions(plan) if plan else {}) | given
     whole = _decided(found, given)
     start = whole if out is None else _decided(found, given | {"without": out})
-    best = start if search is None else _improved(found, start, sharing, search)
+    best = start if search is None else _improved(found, start, given.get("sharing", "fair-share"), search)
+    if plan_out:
+        write_plan(studies.plans.plan_of_allotment(best), plan_out)
     unread = say_ignored(found, "allocate")
     return _show(best, start, None if out is None else whole, exported, unread, json, plot)
 

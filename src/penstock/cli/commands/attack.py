@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import print_json, say
 from penstock.cli.parts.progress import ProgressLine
@@ -15,9 +16,14 @@ from penstock.cli.rooms import model, policies, report, studies
 from penstock.files import check_place
 
 PolicyName = Annotated[
-    str, typer.Argument(metavar="POLICY", help="A name from `penstock policies`, or my_policy.py:function.")
+    str,
+    typer.Argument(
+        metavar="POLICY", help="A name from `penstock policies`, or my_policy.py:function.", **choices.policy("sharing")
+    ),
 ]
-Against = Annotated[str, typer.Option(metavar="NAME", help="The policy that it is measured by.")]
+Against = Annotated[
+    str, typer.Option(metavar="NAME", help="The policy that it is measured by.", **choices.policy("sharing"))
+]
 Jobs = Annotated[
     str,
     typer.Option(metavar="KIND", help="closed: all are there from the begin to the end; arrivals: they come and go."),

@@ -11,8 +11,9 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
+from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.simulations import disturbed
 from penstock.cli.parts.user_code import user_code
@@ -57,18 +58,11 @@ Admit = Annotated[
 ]
 StrategyName = Annotated[
     str | None,
-    typer.Option(
-        "--strategy",
-        metavar="NAME",
-        help="Who drains and fetches first, or own.py.  [default: fair]",
-        **choices.policy("buffering"),
-    ),
+    choices.policy_option("buffering", "Who drains and fetches first, or own.py.  [default: fair]", "--strategy"),
 ]
 Sharing = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME", help="A sharing policy behind the buffer, instead of a strategy.", **choices.policy("sharing")
-    ),
+    choices.policy_option("sharing", "A sharing policy behind the buffer, instead of a strategy."),
 ]
 Compare = Annotated[bool, typer.Option("--compare", help="All strategies, and the one given, side by side.")]
 Swept = Annotated[bool, typer.Option("--sweep", help="Capacities from 0 to three times the smallest that is enough.")]
@@ -98,15 +92,20 @@ def buffer(
     sweep: Swept = False,
     noise: Noise = None,
     seed: Seed = None,
+    plan_out: PlanOut = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
     """Run SCENARIO behind a burst buffer and show what it is worth: who still waits, and how long."""
-    given, ahead = _asked(capacity, sweep), studies.sizing.lead.read_lead(lead)
+    given, ahead = _asked(capacity, sweep), studies.buffer_words.read_lead(lead)
     _check_options(partition, common, strategy, sharing)
-    studies.buffers.execution.check_admission(admit, partition)
+    studies.buffer_words.check_admission(admit, partition)
     check_outputs(plot)
+    check_plan_out(plan_out)
+    if plan_out and (compare or sweep):
+        raise InvalidOption("--plan-out writes one run; leave it out with --compare and --sweep")
     found = disturbed(model.load(scenario), noise, seed)
+    model.needs.need_end(found)
     asked = None if sweep else given or _of_platform(found)
     chosen = _chosen(strategy, sharing, compare)
     split = _split(found, partition, common, ahead)
@@ -116,7 +115,10 @@ def buffer(
     size = _bytes(asked, split)
     if compare:
         return _show_comparison(_compared(found, size, chosen, split, admit), output)
-    return _show(_run(found, size, chosen[0], split, admit, timeline=plot is not None), output)
+    run = _run(found, size, chosen[0], split, admit, timeline=plot is not None)
+    if plan_out:
+        write_plan(studies.plans.plan_of_buffered(run), plan_out)
+    return _show(run, output)
 
 
 def _asked(text: str | None, sweep: bool) -> _Capacity | None:
@@ -148,8 +150,7 @@ def _of_platform(scenario: Scenario) -> _Capacity:
 
 def _check_options(partition: str, common: float | None, strategy: str | None, sharing: str | None) -> None:
     """Refuse what contradicts itself before any work is done."""
-    if partition not in studies.sizing.PARTITIONS:
-        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(studies.sizing.PARTITIONS)}")
+    studies.buffer_words.check_partition(partition, "--partition")
     if common is not None and not 0.0 <= common <= 1.0:
         raise InvalidOption(f"--common is {common:g}; the part that anybody may use is a number from 0 to 1")
     if common is not None and partition == "dynamic":

@@ -21,6 +21,7 @@ from penstock.cli.parts.options import (
     Html,
     Json,
     Noise,
+    PlanFile,
     Plot,
     ScenarioFiles,
     SearchSeed,
@@ -35,6 +36,7 @@ from penstock.cli.parts.output import (
     print_next,
     say,
     show_workloads,
+    title_of,
     write_comparison,
 )
 from penstock.cli.parts.simulations import (
@@ -47,6 +49,7 @@ from penstock.cli.parts.simulations import (
     run_workloads,
     telling_names,
     time_given,
+    without_planners,
 )
 from penstock.cli.rooms import campaign, model, policies, report
 from penstock.errors import InvalidOption
@@ -71,9 +74,7 @@ Variants = Annotated[
 ]
 Against = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME", help="What is in use now, for --goal.  [default: fair-share]", **choices.policy("sharing")
-    ),
+    choices.policy_option("sharing", "What is in use now, for --goal.  [default: fair-share]"),
 ]
 
 
@@ -81,6 +82,7 @@ def compare(
     scenarios: ScenarioFiles,
     sharing: SharingList = None,
     follow: Follow = None,
+    plan: PlanFile = None,
     noise: Noise = None,
     seed: Seed = None,
     goal: Goal = None,
@@ -109,18 +111,30 @@ def compare(
     seconds = time_given(time_limit)
     if len(scenarios) > 1:
         _check_several(
-            {"--goal": goal, "--plot": plot, "--html": html, "--follow": follow, "--optimum": optimum or None}
+            {
+                "--goal": goal,
+                "--plan": plan,
+                "--plot": plot,
+                "--html": html,
+                "--follow": follow,
+                "--optimum": optimum or None,
+            }
             | {"--reference": reference or None}
         )
         _check_once(scenarios)
         loaded = {str(file): disturbed(model.load(file), noise, seed) for file in scenarios}
-        show_workloads(run_workloads(loaded, _shared_names(sharing, loaded, everything=all_ or json)), json=json)
+        ran = run_workloads(loaded, _shared_names(sharing, loaded, everything=all_ or json))
+        show_workloads(ran, json=json, everything=all_ or sharing is not None)
         return
     (scenario,) = scenarios
-    given = disturbed(model.load(scenario), noise, seed)
+    given = model.with_plan(disturbed(model.load(scenario), noise, seed), plan)
+    if given.plan is not None:
+        _check_plan({"--follow": follow, "--optimum": optimum, "--reference": reference})
     best = find_optimum(given, seconds) if optimum else None
     names = _names(sharing, given, everything=all_ or json or goal is not None)
     chosen = find_policies(names, follow)
+    if sharing is None:
+        chosen = without_planners(given, chosen)
     results = run_all(given, chosen, timeline=html is not None)
     unread = say_ignored(given, "compare")
     if best:
@@ -140,7 +154,7 @@ def compare(
             workers=workers,
         )
     selected = _selected(results, given, recommendation, everything=all_ or sharing is not None)
-    title = "standard input" if str(scenario) == "-" else scenario.name
+    title = title_of(scenario)
     write_comparison(selected, title, plot, html, recommendation)
     if json:
         found = {"optimum": best.to_dict()} if best else {}
@@ -159,6 +173,12 @@ def _check_several(given: Mapping[str, object]) -> None:
     """Refuse what looks at one scenario only."""
     if wrong := [name for name, value in given.items() if value not in (None, False)]:
         raise InvalidOption(f"{wrong[0]} is for one scenario; several are compared in a table or with --json")
+
+
+def _check_plan(given: Mapping[str, object]) -> None:
+    """Refuse what looks at one bandwidth only."""
+    if wrong := [name for name, value in given.items() if value]:
+        raise InvalidOption(f"{wrong[0]} is for one shared bandwidth; leave it out with a plan of the whole machine")
 
 
 def _check_once(files: Sequence[Path]) -> None:

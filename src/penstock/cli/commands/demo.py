@@ -20,7 +20,7 @@ def demo(html: Report = Path("penstock-demo.html"), all_: All = False, details: 
     """Compare all sharing policies on a bundled scenario: eight jobs of a morning on one file system."""
     check_outputs(None, html)
     known, choose = policies.sharing.catalogue.known_names(), report.comparison.selection
-    with as_file(files("penstock") / "data" / "demo.yaml") as scenario:
+    with as_file(files("penstock") / "workloads" / "data" / "demo.yaml") as scenario:
         loaded = model.load(scenario)
         results = run_all(loaded, find_policies(known if all_ else telling_names(loaded)), timeline=True)
     selected = choose.everything(results) if all_ else choose.selection(results, known=len(known))

@@ -27,7 +27,7 @@ Policies = Annotated[
 Resource = Annotated[
     str | None,
     typer.Option(
-        "--resource", metavar="NAME", help="With --policy: which resource.  [default: the one that moved most]"
+        "--resource", metavar="NAME", help="With --policy: look at this resource alone.  [default: all that were used]"
     ),
 ]
 

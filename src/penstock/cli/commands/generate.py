@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.options import Json
-from penstock.cli.parts.output import output, print_json
+from penstock.cli.parts.output import check_text_file, output, print_json
 from penstock.cli.parts.user_code import user_code
 from penstock.cli.rooms import model, report, workloads
 from penstock.errors import InvalidOption
@@ -46,6 +46,8 @@ def generate(
     """Make a workload and write it as a scenario file, or to standard output."""
     if kind is None:
         return _list(json)
+    if output:
+        check_text_file(output)
     given = dict(_split(text) for text in [*(set_ or []), *(settings or [])])
     if profiles:
         given["profiles"] = str(profiles)

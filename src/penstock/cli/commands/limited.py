@@ -21,7 +21,8 @@ def limited(last: Last = "1 h", journal: JournalOption = None, json: Json = Fals
         seconds = model.units.quantity(last, "seconds")
     except model.units.Refusal as refusal:
         raise InvalidOption(f"--last {refusal}") from None
-    found = lookback.explain.limited(journal_folder(journal), seconds)
+    folder = journal_folder(journal)
+    found = lookback.explain.limited(folder, seconds)
     if json:
         print_json(found.to_dict())
     else:

@@ -10,8 +10,9 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed, Sharing
+from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile, Seed, Sharing
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_packing, print_packings
+from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.simulations import disturbed
 from penstock.cli.parts.user_code import user_code
@@ -33,10 +34,8 @@ IoNodes = Annotated[
 ]
 Mapping = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Which jobs start when and where: a name from `penstock policies`, or a file.  [default: make-pack]",
-        **choices.policy("mapping"),
+    choices.policy_option(
+        "mapping", "Which jobs start when and where: a name from `penstock policies`, or a file.  [default: make-pack]"
     ),
 ]
 Backfill = Annotated[bool, typer.Option("--backfill", help="No packs: short for --mapping backfill.")]
@@ -53,17 +52,20 @@ def pack(
     compare: Compare = False,
     noise: Noise = None,
     seed: Seed = None,
+    plan_out: PlanOut = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
     """Map the jobs of SCENARIO to its I/O nodes, in packs or one by one, and run them there."""
-    if compare and (backfill or mapping is not None or sensitivity is not None or plot):
+    if compare and (backfill or mapping is not None or sensitivity is not None or plot or plan_out):
         raise InvalidOption(
-            "--compare runs every mapping; leave --sensitivity, --backfill and --plot out with it, and --mapping, too"
+            "--compare runs every mapping; leave --sensitivity, --backfill, --plot and --plan-out out with it, and "
+            "--mapping, too"
         )
     if backfill and mapping is not None:
         raise InvalidOption("--backfill is short for --mapping backfill; leave one of the two out")
     check_outputs(plot)
+    check_plan_out(plan_out)
     found = disturbed(model.load(scenario), noise, seed)
     model.needs.need_io_nodes(found)
     chosen = "backfill" if backfill else mapping
@@ -83,6 +85,8 @@ def pack(
     if compare:
         _show_all(packings, scenario, unread, json)
     else:
+        if plan_out:
+            write_plan(studies.plans.plan_of_packing(packing, found), plan_out)
         _show(packing, unread, json, plot)
 
 

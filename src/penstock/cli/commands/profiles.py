@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.parts.options import Json, Plot
-from penstock.cli.parts.output import check_outputs, draw, output, print_json
+from penstock.cli.parts.output import check_outputs, draw, print_json, say
 from penstock.cli.rooms import report, studies
 from penstock.errors import InvalidOption
 from penstock.files import check_place
@@ -107,9 +107,6 @@ def _document(found: Profiles) -> dict[str, Any]:
 
 
 def _print(found: Profiles, *written: Path | None) -> None:
-    console = output()
-    console.print(report.profiles.table.profiles_table(found))
-    console.print()
-    console.print(report.profiles.table.classes_table(studies.profiles.class_profiles(found), found))
-    for line in [*report.profiles.table.profile_lines(found), *(f"written: {path}" for path in written if path)]:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    words = report.profiles.table
+    classes = words.classes_table(studies.profiles.class_profiles(found), found)
+    say([words.profiles_table(found), "", classes, *words.profile_lines(found)], *written)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts.journal_options import check_journal
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import print_json, say
 from penstock.cli.parts.user_code import user_code
@@ -17,6 +18,7 @@ Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The journal of a
 
 def replay(directory: Directory, json: Json = False) -> None:
     """Take every decision in a controller's journal again, and say which come out otherwise (exit code 1)."""
+    check_journal(directory)
     with user_code():
         found = live.journal.replay(directory)
     if json:

@@ -13,7 +13,7 @@ import typer
 from penstock.cli.parts import choices
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import tell
-from penstock.cli.rooms import live, report
+from penstock.cli.rooms import live, model, report
 from penstock.errors import InvalidOption
 from penstock.report.parts.json_text import as_json
 
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from penstock.live.server.config import ServerConfig
 
 ConfigFile = Annotated[
-    Path | None, typer.Option("--config", metavar="FILE", help="A configuration (.yaml); other options count over it.")
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="A configuration (.yaml); other options count over it.",
+        **choices.file(".yaml", ".yml"),
+    ),
 ]
 Capacity = Annotated[
     str | None, typer.Option("--capacity", metavar="RATE", help="What the file system moves, as 10GB/s: all it needs.")
@@ -54,6 +60,12 @@ Epoch = Annotated[
 MetricsPort = Annotated[
     int | None, typer.Option("--metrics", metavar="PORT", help="Serve Prometheus metrics on this port of the loopback.")
 ]
+Standby = Annotated[
+    Path | None,
+    typer.Option(
+        "--standby", metavar="DIR", help="Lead whenever nobody else does who shares this folder, not one that is paced."
+    ),
+]
 Check = Annotated[
     bool, typer.Option("--check", help="Only say what a start would complain of; 2 if it would not start.")
 ]
@@ -72,6 +84,7 @@ def serve(
     grace: Grace = False,
     epoch: Epoch = 0,
     metrics: MetricsPort = None,
+    standby: Standby = None,
     log: LogFile = None,
     check: Check = False,
     json: Json = False,
@@ -84,11 +97,13 @@ def serve(
         "metrics_port": metrics,
         "socket": _only(path=socket),
         "journal": _only(directory=journal),
+        "standby": _only(folder=standby),
         "log": _only(file=log),
     }
     given = {name: value for name, value in given.items() if value not in (None, {})}
     if config is None and capacity is None:
         raise InvalidOption("serve needs --capacity, as in --capacity 10GB/s, or a configuration with --config FILE")
+    _check_capacity(capacity)
     if check:
         _check(chosen(config, given), json)
         return
@@ -100,8 +115,18 @@ def serve(
     raise typer.Exit(code)
 
 
+def _check_capacity(text: str | None) -> None:
+    """Refuse what is no bandwidth before the controller is loaded, as its configuration would."""
+    try:
+        rate = 1.0 if text is None else model.units.quantity(text, "bytes/s")
+    except model.units.Refusal as refusal:
+        raise InvalidOption(f"--capacity {refusal}") from None
+    if not rate > 0.0:
+        raise InvalidOption(f'--capacity is {text!r}; a bandwidth is a number > 0 or text such as "160 GB/s"')
+
+
 def _check(config: ServerConfig, json: bool) -> None:
-    warnings = live.server.serve.check(config)
+    warnings = live.server.readiness.check(config)
     tell({"ok": True, "warnings": warnings}, [*warnings, "The controller would start."], json)
 
 

@@ -8,18 +8,16 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import All, Follow, Json, Noise, Plot, ScenarioFile, ScheduleFile, Seed
-from penstock.cli.parts.output import check_outputs, draw, print_json, print_run, say
+from penstock.cli.parts.options import All, Follow, Html, Json, Noise, PlanFile, Plot, ScenarioFile, ScheduleFile, Seed
+from penstock.cli.parts.output import check_outputs, draw, print_json, print_run, say, title_of
 from penstock.cli.parts.simulations import disturbed, run_one
 from penstock.cli.rooms import model, report, studies
 from penstock.errors import InvalidOption
 
 Sharing = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="A name from `penstock policies`, or my_policy.py:function.  [fair-share]",
-        **choices.policy("sharing"),
+    choices.policy_option(
+        "sharing", "A name from `penstock policies`, or my_policy.py:function.  [the plan's, else fair-share]"
     ),
 ]
 
@@ -28,31 +26,37 @@ def simulate(
     scenario: ScenarioFile,
     sharing: Sharing = None,
     follow: Follow = None,
+    plan: PlanFile = None,
     noise: Noise = None,
     seed: Seed = None,
     schedule: ScheduleFile = None,
     json: Json = False,
     plot: Plot = None,
+    html: Html = None,
     evenness: Annotated[
         bool, typer.Option("--evenness", help="Say, too, how even yields were over time: even_yield and sliding_min.")
     ] = False,
     all_: All = False,
 ) -> None:
-    """Run SCENARIO under one sharing policy and show how each application fared."""
+    """Run SCENARIO under one sharing policy, or its whole machine under a plan, and show how each application fared."""
     if follow and sharing is not None:
         raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")
-    check_outputs(plot, schedule=schedule)
-    policy = studies.schedules.follow(follow) if follow else "fair-share" if sharing is None else sharing
-    given = disturbed(model.load(scenario), noise, seed)
-    result = run_one(given, policy, timeline=bool(plot or schedule), evenness=evenness)
+    check_outputs(plot, html, schedule)
+    given = model.with_plan(disturbed(model.load(scenario), noise, seed), plan)
+    if follow and given.plan is not None:
+        raise InvalidOption("--follow serves a fixed order on one bandwidth; leave it out with a plan")
+    policy = studies.schedules.follow(follow) if follow else sharing
+    result = run_one(given, policy, timeline=bool(plot or html or schedule), evenness=evenness)
     unread = say_ignored(given, "simulate")
     if schedule and result.timeline:
         studies.schedules.save_schedule(schedule, studies.schedules.schedule_of(result.timeline))
     if plot:
         draw(report.plots.run_figure, result, plot)
+    if html:
+        report.comparison.page.write_report(html, title_of(scenario), [result])
     if json:
         print_json(result.to_dict() | unread)
     else:
-        print_run(result, plot, schedule, everything=all_)
+        print_run(result, plot, html, schedule, everything=all_)
         if evenness:
             say([report.comparison.summary.evenness_line(result)])

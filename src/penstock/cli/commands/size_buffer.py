@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, Plot, ScenarioFile, Seed
+from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.simulations import disturbed
 from penstock.cli.rooms import model, report, studies
@@ -66,26 +67,33 @@ def size_buffer(
     price_per_gbs: PricePerGbs = None,
     noise: Noise = None,
     seed: Seed = None,
+    plan_out: PlanOut = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
     """Find the smallest burst buffer with which nobody in SCENARIO is slowed down, and how to share it."""
     prices = {"--price-per-tb": price_per_tb, "--price-per-gbs": price_per_gbs}
     _check_options(partition, schedule, verify, explain, curve, prices, plot)
-    ahead = studies.sizing.lead.read_lead(lead)
+    ahead = studies.buffer_words.read_lead(lead)
     if curve and (strategies or lead is not None):
         raise InvalidOption(
             "--curve sizes many buffers, for input that is fetched at any time; leave --lead and --strategies out"
         )
     check_outputs(plot, schedule=schedule)
+    check_plan_out(plan_out)
+    if plan_out and (curve or verify):
+        raise InvalidOption("--plan-out writes one buffer; leave it out with --curve and --verify")
     _keep_trace(scenario, schedule)
     found = disturbed(model.load(scenario), noise, seed)
+    model.needs.need_end(found)
     if curve:
         sizes = _curve(found, partition, price_per_tb, price_per_gbs)
         return _show_curve(sizes, found, say_ignored(found, "size-buffer"), json, plot)
     sizing = _sized(found, partition, ahead)
     if verify:
         return _verified(sizing, verify, json)
+    if plan_out:
+        write_plan(studies.plans.plan_of_sizing(sizing), plan_out)
     needs = _needs(found, sizing) if strategies else None
     return _show(sizing, needs, schedule, explain, say_ignored(found, "size-buffer"), json, plot)
 
@@ -105,8 +113,7 @@ def _check_options(
             raise InvalidOption(f"{name} is {price:g}; a price is a number ≥ 0")
         if price is not None and not curve:
             raise InvalidOption(f"{name} puts costs on --curve; give --curve, too")
-    if partition not in studies.sizing.PARTITIONS:
-        raise InvalidOption(f"--partition is {partition!r}; accepted: {', '.join(studies.sizing.PARTITIONS)}")
+    studies.buffer_words.check_partition(partition, "--partition")
     files = {"--schedule": schedule, "--verify": verify}
     given = [name for name, file in files.items() if file]
     if curve and (given or explain):
@@ -202,7 +209,8 @@ def _show(
         return None
     summary = [*words.sizing_lines(sizing), *words.need_lines(sizing, needs)]
     brief = explain and sizing.size > 0.0
-    return say([words.sizing_table(sizing), *([*summary[:1], *lines] if brief else summary)], schedule, plot)
+    told = [*summary[:1], *lines] if brief else summary
+    return say([words.sizing_table(sizing), *words.rest_of_table(sizing), *told], schedule, plot)
 
 
 def _impossible(sizing: Sizing) -> InvalidOption:

@@ -40,7 +40,9 @@ def _tell_own(address: str | None, json: bool) -> None:
     rate = report.live.table.rate
     words = [f"{name}: {rate(each['charged'])} of {rate(each['capacity'])}" for name, each in own["capacity"].items()]
     jobs = own["jobs"]
-    tell(own, [*words, report.live.table.jobs_table(jobs) if jobs else "No job of yours is known."], json)
+    shown = [*words, report.live.table.jobs_table(jobs) if jobs else "No job of yours is known."]
+    past = report.live.table.outside_lines(jobs)
+    tell(own, [*shown, *past, *report.live.forecast.forecast_lines(own)], json)
 
 
 def gathered(line: Line, most: int = MOST, every: bool = False) -> dict[str, Any]:

@@ -32,9 +32,56 @@ def policy(decision: str, *, many: bool = False) -> dict[str, Any]:
     return {"callback": _with_context(check), "autocompletion": complete}
 
 
+def policy_option(decision: str, words: str, *flags: str) -> Any:
+    """An option that takes the name of a policy for a decision."""
+    import typer  # noqa: PLC0415 - whoever calls this has it
+
+    return typer.Option(*flags, metavar="NAME", help=words, **policy(decision))
+
+
 def file(*suffixes: str) -> dict[str, Any]:
-    """For an argument that is a file with one of these endings."""
-    return {"autocompletion": lambda incomplete: _files(incomplete, *suffixes)}
+    """For files with one of these endings, which must be there: one or several, or - for standard input."""
+    return {**there(), "autocompletion": lambda incomplete: _files(incomplete, *suffixes)}
+
+
+def there() -> dict[str, Any]:
+    """For files or folders that must be there; what is not is refused before anything is loaded to read it."""
+
+    def check(context: Any, value: Any) -> Any:
+        if not context.resilient_parsing:
+            for path in value if isinstance(value, (list, tuple)) else [value]:
+                if path is not None and not is_stdin(path) and _missing(path):
+                    raise InvalidOption(f"{path}: no such file")
+        return value
+
+    return {"callback": _with_context(check)}
+
+
+def is_stdin(path: Path) -> bool:
+    """Whether the name of a file stands for standard input."""
+    return str(path) == "-"
+
+
+def _missing(path: Path) -> bool:
+    """Whether it is plainly not there; other troubles are for whoever reads it."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def needed(missing: str) -> dict[str, Any]:
+    """For an option that must be given, with a sentence for those who left it out."""
+
+    def check(context: Any, value: Any) -> Any:
+        if value is None and not context.resilient_parsing:
+            raise InvalidOption(missing)
+        return value
+
+    return {"callback": _with_context(check)}
 
 
 def read_path(text: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,33 +21,49 @@ AddressOption = Annotated[
     typer.Option(
         "--address",
         metavar="WHERE",
-        help="The controller: a socket's path, or tcp://host:port.  [default: PENSTOCK_ADDRESS, else the usual socket]",
+        help="The controller: a socket's path, or tcp://host:port; several with commas.  "
+        "[default: PENSTOCK_ADDRESS, else the usual socket]",
     ),
 ]
 
 
 def line(address: str | None, role: str = "admin") -> Line:
-    """A connection to the controller. Over TLS, PENSTOCK_CERTIFICATE and PENSTOCK_KEY show who we are."""
+    """A connection to the controller, at the first address where one answers; the last failure is told.
+
+    Over TLS, PENSTOCK_CERTIFICATE and PENSTOCK_KEY show who we are.
+    """
     papers = live.admin.Papers(*(os.environ.get(f"PENSTOCK_{name}") or None for name in ("CA", "CERTIFICATE", "KEY")))
-    return live.admin.Line(place(address), papers, role=role)
+    *others, last = places(address)
+    for place in others:
+        with suppress(live.admin.NoController):
+            return live.admin.Line(place, papers, role=role)
+    return live.admin.Line(last, papers, role=role)
 
 
-def place(address: str | None) -> Address:
-    """Where the controller is: as told, or where clients look."""
+def places(address: str | None) -> tuple[Address, ...]:
+    """Where the controller may be: as told, or where clients look."""
     if address is not None:
         try:
-            whole = address.startswith(("unix:", "tcp")) or not address
-            return parse_address(address if whole else os.path.abspath(address))
+            given = (each.strip() for each in address.split(","))
+            return tuple(
+                parse_address(each if each.startswith(("unix:", "tcp")) or not each else os.path.abspath(each))
+                for each in given
+            )
         except InvalidOption:
             accepted = "a socket's path, unix:/path, tcp://host:port and tcp-plain://host:port"
             raise InvalidOption(f"--address is {address!r}; accepted are {accepted}") from None
-    found = from_environment({**os.environ, "PENSTOCK": ""}).address
-    if found is None:
+    found = from_environment({**os.environ, "PENSTOCK": ""}).addresses
+    if not found:
         raise InvalidOption(
             f"no controller is known: PENSTOCK_ADDRESS is not set, and there is no {SYSTEM_SOCKET}; "
             "start one with `penstock serve`, or give --address"
         )
     return found
+
+
+def place(address: str | None) -> Address:
+    """The first of them."""
+    return places(address)[0]
 
 
 def order(address: str | None, verb: str, **args: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.rooms import model, traces
 from penstock.errors import InvalidOption
 
@@ -14,7 +15,14 @@ if TYPE_CHECKING:
     from penstock.traces import Options
 
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="FILE", help="The scenario to write: .yaml or .json.")
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The scenario to write: .yaml or .json.",
+        **choices.needed("-o is missing; an import writes a scenario, as in -o week.yaml (inspect only looks)"),
+    ),
 ]
 Slurm = Annotated[
     Path | None, typer.Option(metavar="FILE", help="What sacct printed of the same time: nodes, starts and ends.")

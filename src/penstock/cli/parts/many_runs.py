@@ -26,8 +26,8 @@ On = Annotated[
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="Where runs are done: local, dask=ADDRESS (of a scheduler), or slurm=jobs=N,cores=N,queue=NAME,"
-        "walltime=HH:MM:SS,memory=4GB,account=NAME,interface=NAME (each may be left out).",
+        help="Where runs are done: local, dask=ADDRESS (of a scheduler), or slurm=A,B,… with any of jobs=N, cores=N, "
+        "queue=NAME, walltime=HH:MM:SS, memory=4GB, account=NAME, interface=NAME.",
     ),
 ]
 

@@ -30,11 +30,7 @@ ScenarioFiles = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Sharing = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help="A name from `penstock policies`, or my_policy.py:function.",
-        **choices.policy("sharing"),
-    ),
+    choices.policy_option("sharing", "A name from `penstock policies`, or my_policy.py:function."),
 ]
 SharingList = Annotated[
     str | None,
@@ -48,6 +44,14 @@ SharingList = Annotated[
 Follow = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Serve the operations in the order of a schedule file, come what may."),
+]
+PlanOut = Annotated[
+    Path | None,
+    typer.Option("--plan-out", metavar="FILE", help="Write what was decided as a plan; .yaml or .json."),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option("--plan", metavar="FILE", help="Run the whole machine under this plan, instead of the scenario's."),
 ]
 Noise = Annotated[
     float | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from penstock.studies.targets import Allotment, Move
 
 PIPE_WIDTH = 160
+_COPIED = ("Next: ", "written: ")  # lines with commands and paths in them, which stay whole
 MOST_ROWS = 40  # of a table, before the rest is only counted
 
 
@@ -58,11 +60,17 @@ def say(things: Iterable[RenderableType | FittingTable], *written: Path | None) 
     _say(console, (f"written: {path}" for path in written if path))
 
 
+def title_of(scenario: Path) -> str:
+    """What a report calls the scenario of a file."""
+    return "standard input" if str(scenario) == "-" else scenario.name
+
+
 def print_run(result: Result, *written: Path | None, everything: bool = False) -> None:
     """One run as a table, of many applications those with the lowest yields, and the files that came with it."""
     hidden = 0 if everything else max(0, len(result.applications) - MOST_ROWS)
     more = [f"… and {hidden:,} more with higher yields (--all)"] if hidden else []
-    say([report.comparison.table.run_table(result, None if everything else MOST_ROWS), *more], *written)
+    about = report.machine.resources.resource_lines(result) if result.resources else []
+    say([report.comparison.table.run_table(result, None if everything else MOST_ROWS), *more, *about], *written)
 
 
 def print_comparison(
@@ -76,21 +84,21 @@ def print_comparison(
 ) -> None:
     """A comparison as a table, what its policies do, what it says in words, and a recommendation if there is one."""
     console, words = output(), report.comparison.table
-    console.print(words.comparison_table(selected.runs, name, selected.goal, details=details))
+    advised = recommendation is not None
+    console.print(words.comparison_table(selected.runs, name, selected.goal, recommended=advised, details=details))
     console.print()
     console.print(words.meanings_table([run.sharing for run in selected.runs], selected.same))
     _say(console, [f"… and {selected.hidden} more with --all"] if selected.hidden else [])
     console.print()
-    for line in report.comparison.summary.summary_lines(selected.runs, some=selected.hidden > 0):
-        console.print(line, highlight=False)
+    _say(console, report.comparison.summary.summary_lines(selected.runs, some=selected.hidden > 0))
     if recommendation:
-        advised = report.recommendation.table
+        choice = report.recommendation.table
         console.print()
         most = report.comparison.selection.MOST if selected.hidden else None
-        console.print(advised.recommendation_table(recommendation, most))
-        hidden = len(recommendation.policies) - len(advised.standings(recommendation, most))
+        console.print(choice.recommendation_table(recommendation, most))
+        hidden = len(recommendation.policies) - len(choice.standings(recommendation, most))
         _say(console, [f"… and {hidden} more with --all"] if hidden else [])
-        _say(console, advised.recommendation_lines(recommendation))
+        _say(console, choice.recommendation_lines(recommendation))
     say([], plot, html)
 
 
@@ -111,8 +119,8 @@ def write_comparison(
             report.comparison.page.write_report(html, name, selected.runs, recommendation, same=same, hidden=hidden)
 
 
-def show_workloads(found: Workloads, *, json: bool) -> None:
-    """Policies on several workloads: the runs of each, or one row for each policy."""
+def show_workloads(found: Workloads, *, json: bool, everything: bool) -> None:
+    """Policies on several workloads: the runs of each, or one row for each policy, or for the best of them."""
     if json:
         print_json(
             {
@@ -122,7 +130,11 @@ def show_workloads(found: Workloads, *, json: bool) -> None:
             }
         )
         return
-    say([report.comparison.workloads.workloads_table(found), *report.comparison.workloads.workloads_lines(found)])
+    words = report.comparison.workloads
+    rows = words.shown_rows(found, everything=everything)
+    hidden = len(found.rows()) - len(rows)
+    more = [f"… and {hidden} more with --all"] if hidden else []
+    say([words.workloads_table(found, rows), *more, *words.workloads_lines(found)])
 
 
 def print_next(words: str) -> None:
@@ -134,8 +146,7 @@ def print_optimum(best: Optimum, *written: Path | None) -> None:
     """The exact optimum, what it means, and the files that came with it."""
     console = output()
     console.print(report.optimum.optimum_table(best))
-    console.print(report.optimum.optimum_words(best), highlight=False)
-    say([], *written)
+    say([report.optimum.optimum_words(best)], *written)
 
 
 def print_packing(packing: Packing, *written: Path | None) -> None:
@@ -178,6 +189,14 @@ def check_outputs(plot: Path | None, html: Path | None = None, schedule: Path | 
         check_place(path)
 
 
+def check_text_file(file: Path) -> None:
+    """Refuse a scenario's or plan's name without a known format, or in a place where it could not be written."""
+    from penstock.model.load import text_format  # noqa: PLC0415 - as a room, the model has a function of that name
+
+    text_format(file)
+    check_place(file)
+
+
 def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
     """Draw and save a figure."""
     with ProgressLine() as line:
@@ -186,5 +205,20 @@ def draw(figure: Callable[[Any], Figure], what: Any, path: Path) -> None:
 
 
 def _say(console: Console, lines: Iterable[str]) -> None:
+    """Sentences, one below the other."""
     for line in lines:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        whole = not console.is_terminal or line.startswith(_COPIED)
+        console.print(line if whole else _folded(line, console.width), highlight=False, markup=False, soft_wrap=True)
+
+
+def _folded(line: str, width: int) -> str:
+    """A line broken between words, where a terminal would break inside of them; a number stays with its per cent."""
+    indent = line[: len(line) - len(line.lstrip(" -"))]
+    folded = textwrap.fill(
+        line.replace(" %", "\N{NO-BREAK SPACE}%"),
+        width,
+        subsequent_indent=" " * len(indent),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return folded.replace("\N{NO-BREAK SPACE}", " ")

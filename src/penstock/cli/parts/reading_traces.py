@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.cli.parts.output import print_json, say
+from penstock.cli.parts.output import check_text_file, print_json, say
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.rooms import model, report, traces
-from penstock.errors import InvalidOption
-from penstock.files import check_place
 
 if TYPE_CHECKING:
     from penstock.report.parts.fitting_table import FittingTable
     from penstock.traces import Imported, Options
     from penstock.traces.inspecting import Inspected
+
+
+TABLES = (".csv", ".parquet", ".txt")
 
 
 def read_logs(
@@ -32,12 +33,8 @@ def read_logs(
 
 def import_to(output: Path | None, read: Callable[[], Imported], json: bool, files: Sequence[Path]) -> None:
     """Check where the result goes, read, write, and say what was found."""
-    from penstock.model.load import text_format  # noqa: PLC0415 - as a room, the model has a function of that name
-
-    if output is None:
-        raise InvalidOption("-o is missing; an import writes a scenario, as in -o week.yaml (inspect only looks)")
-    text_format(output)
-    check_place(output)
+    assert output is not None  # the option refuses to be left out
+    check_text_file(output)
     found = read()
     model.save(found.scenario, output)
     if json:
@@ -49,4 +46,9 @@ def import_to(output: Path | None, read: Callable[[], Imported], json: bool, fil
 def words(found: Inspected, files: Sequence[Path]) -> list[FittingTable | str]:
     """What was found in files: a table and sentences."""
     text = report.traces.table
-    return [text.trace_table(found, ", ".join(str(file) for file in files[:2])), *text.trace_lines(found)]
+    return [text.trace_table(found, titled(files)), *text.trace_lines(found)]
+
+
+def titled(files: Sequence[Path]) -> str:
+    """Files above a table."""
+    return ", ".join(str(file) for file in files[:2])

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from penstock.studies.reference import Reference
 
 
-def run_one(scenario: Scenario, sharing: str | Sharing, *, timeline: bool, evenness: bool = False) -> Result:
-    """The scenario under one policy."""
+def run_one(scenario: Scenario, sharing: str | Sharing | None, *, timeline: bool, evenness: bool = False) -> Result:
+    """The scenario under one policy; None: under its plan's, or fair-share."""
     with user_code(), ProgressLine() as line:
-        policy = policies.sharing.find(sharing)
+        asked = "fair-share" if sharing is None and scenario.plan is None else sharing
+        policy = None if asked is None else policies.sharing.find(asked)
 
         def progress(now: float, events: int) -> None:
-            line.show(policy.label, _fraction(scenario, now), f"{events:,} events")
+            line.show(policy.label if policy else "the plan", _fraction(scenario, now), f"{events:,} events")
 
         result = studies.share.simulate(scenario, policy, timeline=timeline, evenness=evenness, progress=progress)
     _say_idle([result])
@@ -53,6 +54,17 @@ def find_policies(names: Sequence[str], plan: Path | None = None) -> list[Sharin
             found.append(policies.sharing.find(name))
         line.show("compiling the engine")
         return found
+
+
+def without_planners(scenario: Scenario, chosen: Sequence[Sharing]) -> list[Sharing]:
+    """All policies but those that plan ahead, where a plan leads through several resources."""
+    several = len(model.plan.kinds_of(scenario)) > 1 or scenario.platform.targets is not None
+    whole = scenario.plan is not None and several
+    kept = [policy for policy in chosen if not (whole and policy.prepare)]
+    if len(kept) < len(chosen):
+        count = len(chosen) - len(kept)
+        print(f"{count} policies that plan ahead are left out: on a whole machine they cannot", file=sys.stderr)
+    return kept
 
 
 def run_all(scenario: Scenario, chosen: Sequence[Sharing], *, timeline: bool) -> tuple[Result, ...]:

@@ -11,18 +11,16 @@ from penstock.cli.parts import choices
 
 Allocation = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="How many targets: a name from `penstock policies`.  [default: tcpu]",
-        **choices.policy("allocation"),
-    ),
+    choices.policy_option("allocation", "How many targets: a name from `penstock policies`.  [default: tcpu]"),
 ]
 Placement = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Which targets: a name, likewise.  [default: greedy-clairvoyant]",
-        **choices.policy("placement"),
+    choices.policy_option("placement", "Which targets: a name, likewise.  [default: greedy-clairvoyant]"),
+]
+Sharing = Annotated[
+    str | None,
+    choices.policy_option(
+        "sharing", "Who shares a target: a name, or my_policy.py:function.  [default: the plan's, else fair-share]"
     ),
 ]
 Knowledge = Annotated[
@@ -46,9 +44,7 @@ Interval = Annotated[
 Without = Annotated[
     str | None, typer.Option(metavar="A,B,…", help="Take these targets out, by name or place; shows who has to move.")
 ]
-Plan = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Targets as in this plan (see --export json), instead of policies.")
-]
+Plan = Annotated[Path | None, typer.Option(metavar="FILE", help="Targets, or policies for them, as in this plan.")]
 ProfilesFile = Annotated[
     Path | None,
     typer.Option("--profiles", metavar="FILE", help="Measured bandwidths by application, instead of the scenario's."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rich.table import Table
 from rich.text import Text
 
 from penstock.report.advice.words import answers, ends_words, estimate_cells
@@ -14,13 +15,11 @@ if TYPE_CHECKING:
     from penstock.advise import Advice
 
 
-def advice_parts(advice: Advice, name: str) -> Iterator[FittingTable | str]:
+def advice_parts(advice: Advice, name: str) -> Iterator[FittingTable | Table | str]:
     """Everything that is printed."""
     yield f"{name}: advice from {advice.runs:,} runs"
     yield ""
-    for each in answers(advice):
-        ground = f"  [{each.ground}]" if each.ground else ""
-        yield f"{each.question}  {each.answer}{ground}"
+    yield answers_table(advice)
     yield ""
     yield policies_table(advice)
     if advice.sensitivity:
@@ -28,6 +27,17 @@ def advice_parts(advice: Advice, name: str) -> Iterator[FittingTable | str]:
         yield sensitivity_table(advice)
     yield from _listed("What we could not see", advice.not_seen)
     yield from _listed("What to measure next", advice.next)
+
+
+def answers_table(advice: Advice) -> Table:
+    """Questions at the left, answers and what they stand on at the right."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for each in answers(advice):
+        ground = (f" [{each.ground}]", "dim") if each.ground else ""
+        table.add_row(Text(each.question, style="bold"), Text.assemble(each.answer, ground))
+    return table
 
 
 def policies_table(advice: Advice) -> FittingTable:

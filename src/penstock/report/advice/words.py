@@ -57,6 +57,10 @@ def data_words(advice: Advice) -> str:
 def data_ground(advice: Advice) -> str:
     """How well simulated run times agree with those seen."""
     error = advice.data.run_time_error
+    plan = next((each for each in advice.assumptions if each.name == "plan"), None)
+    if plan is not None:
+        under = "under the scenario's plan" if plan.origin == "given" else f"as it is unasked: {plan.value}"
+        return f"the whole machine, {under}"
     if error is None:
         return "numbers as the scenario gives them"
     return f"simulated run times are off by {_percent(error)} (median)"

@@ -52,7 +52,7 @@ def run_figure(run: Buffered, traffic: Traffic) -> Figure:
     begin = min(0.0, float(traffic.release.min()))
     end = run.end
     with theme():
-        figure = Figure(figsize=(11, 3.3 + height), layout="constrained")
+        figure = Figure(figsize=(8.8, 3.3 + height), layout="constrained")
         (upper, aside), (lower, bars) = figure.subplots(2, 2, height_ratios=[2.6, height], width_ratios=[4.6, 1])
         peaks = (filling.output + filling.input).max(axis=0, initial=0.0)
         groups, names = groups_of(run.names, peaks)
@@ -255,7 +255,7 @@ def comparison_figure(comparison: Comparison, limits: Limits) -> Figure:
 def sweep_figure(sweep: Sweep, limits: Limits) -> Figure:
     """The maximum and the mean stretch against the capacity, above what no strategy can reach."""
     with theme():
-        figure = Figure(figsize=(11, 4.6), layout="constrained")
+        figure = Figure(figsize=(8.8, 4.6), layout="constrained")
         for axes, what in zip(figure.subplots(1, 2), ("max", "mean"), strict=True):
             _draw_sweep(axes, sweep, what, limits)
         handles: list[Patch | Line2D] = [

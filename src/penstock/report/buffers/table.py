@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.quantities import duration, fixed, percent, rate_scale, significant, time_scale
-from penstock.report.parts.titled_table import titled_table
+from penstock.report.parts.titled_table import MOST_ROWS, rest_lines, titled_table
 from penstock.report.sizing.table import bytes_scale
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from penstock.studies.buffers.sweep import CapacityPoint, Comparison, Sweep
     from penstock.studies.sizing.traffic import Traffic
 
-_MOST_ROWS = 40  # applications
 _BEST = "bold green"
 _WORST = "bold red"
 _NOBODY = 1.0 + 1e-6  # up to this stretch, nobody waits: the rest is rounding
@@ -36,11 +36,11 @@ def run_table(run: Buffered, traffic: Traffic) -> Table:
     for heading in [*(["own part"] if own else []), "completion", "stretch", "C/C_min (P5)"]:
         table.add_column(heading, justify="right", no_wrap=True)
     parts, ends = bytes_scale(traffic.limits, max(run.shares)), time_scale(run.end)
-    for place in slowest(run.stretch, _MOST_ROWS):
+    for place in slowest(run.stretch, MOST_ROWS):
         stretch = run.stretch[place]
         worst = len(run.names) > 1 and stretch == run.max_stretch > _NOBODY
         table.add_row(
-            Text(run.names[place]),
+            Breakable(Text(run.names[place])),
             *([parts.show(run.shares[place])] if own else []),
             "cut off" if run.cut[place] else ends.show(run.completion[place]),
             Text("" if run.cut[place] else fixed(stretch), style=_WORST if worst else ""),
@@ -119,11 +119,10 @@ def _worse_lines(run: Buffered) -> list[str]:
 
 
 def _cut_line(run: Buffered) -> list[str]:
-    rest = len(run.names) - _MOST_ROWS
+    rest = len(run.names) - MOST_ROWS
     if rest <= 0:
         return []
-    most = sorted(run.stretch)[rest - 1]
-    return [f"{rest:,} more applications have a stretch of at most {fixed(most)}; --json has them all."]
+    return rest_lines(len(run.names), f" with a stretch of at most {fixed(sorted(run.stretch)[rest - 1])}")
 
 
 def _part_line(run: Buffered, size: float, traffic: Traffic) -> str:
@@ -229,7 +228,8 @@ def sweep_table(sweep: Sweep, traffic: Traffic) -> Table:
     table = titled_table(f"{what} against capacity, {_shared(sweep.partition, sweep.common)}")
     headings = ["max", "bound", "mean", "bound"] if alone else [*names, "bound"]
     for heading in ("capacity", "of S_opt", *headings):
-        table.add_column(heading, justify="right", no_wrap=alone or heading not in names, overflow="fold")
+        head = Breakable(Text(heading)) if heading in names else heading
+        table.add_column(head, justify="right", no_wrap=alone or heading not in names)
     scale = bytes_scale(traffic.limits, sweep.size)
     for point in sweep.points:
         table.add_row(scale.show(point.capacity), _part(point.factor), *(_alone(point) if alone else _each(point)))

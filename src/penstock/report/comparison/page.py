@@ -22,6 +22,7 @@ from penstock.report.comparison.summary import (
 )
 from penstock.report.comparison.table import same_words, value_format
 from penstock.report.comparison.timeline_element import timeline_element
+from penstock.report.machine.page import RESOURCE_WORDS, held_up_words, machine_section
 from penstock.report.parts.elements import cell, head, inline, page, table
 from penstock.report.parts.policy_words import meaning, rule
 from penstock.report.parts.quantities import byte_scale, duration, fixed, is_pure, largest, rate_scale, time_scale
@@ -95,6 +96,8 @@ def _page(
 
         said = [*recommendation_page.recommendation_lines(recommendation), *said]
         words, first = [*words, *recommendation_page.WORDS], recommendation_page.section(recommendation)
+    if any(run.passage is not None for run in runs):
+        words = [*words, *RESOURCE_WORDS]
     body = f"""{first}<h2>Policies</h2>
 {_comparison(runs, same, hidden)}
 {inline(comparison_figure(runs), "compared", alt)}
@@ -125,8 +128,8 @@ def _comparison(runs: Sequence[Result], same: Mapping[str, Sequence[str]], hidde
         heads.append(head(measure.words, descending=measure.highest))
         columns.append(_measure_cells(runs, measure))
         if measure is MIN_YIELD:
-            heads.append(head("worst job"))
-            columns.append([cell(run.worst or "") for run in runs])
+            heads.append(head("worst job", mark="name"))
+            columns.append([cell(run.worst or "", mark="name") for run in runs])
     rows = [f"<tr>{_named(i, run, same)}{''.join(column[i] for column in columns)}</tr>" for i, run in enumerate(runs)]
     more = f" {hidden} more policies with --all." if hidden else ""
     return table("comparison", heads, rows, f"{bound_words(runs)}{more}")
@@ -163,6 +166,9 @@ def _policy_section(position: int, run: Result) -> str:
     if run.timeline is not None:
         alt = f"{run.sharing}: bandwidth over time by application, and what each application does"
         figure = timeline_element(run.timeline, f"run{position}", alt)
+    if run.passage is not None:
+        says.append(held_up_words(run.passage))
+        figure = f"{machine_section(run, run.passage, position)}<h3>Application by application</h3>{figure}"
     return (
         f"<details{' open' if position == 0 else ''}><summary>{escape(run.sharing)}<span>{', '.join(says)}</span>"
         f'</summary><p id="policy{position}">{_rule(run)}</p>{figure}{_applications(run)}</details>'

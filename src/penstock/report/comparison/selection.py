@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from penstock.model.tabular import in_words
 from penstock.policies.sharing.groups import PRACTICE, for_jobs_that_end
 from penstock.report.comparison.summary import LOST, MAKESPAN, MEASURES, MIN_YIELD, RATIO, Measure, best
 
@@ -31,7 +32,7 @@ def goal_of(results: Sequence[Result], metric: str | None = None) -> Measure:
     if metric is None:
         return MIN_YIELD if all(result.closed for result in results) else LOST
     known = next((measure for measure in MEASURES if measure.name == metric), None)
-    return known or Measure(metric, metric.replace("_", " "), not metric.endswith(("stretch", "lost", "makespan")))
+    return known or Measure(metric, in_words(metric), not metric.endswith(("stretch", "lost", "makespan")))
 
 
 def everything(results: Sequence[Result], metric: str | None = None, recommended: str | None = None) -> Selection:

@@ -86,7 +86,9 @@ def bound_words(results: Sequence[Result]) -> str:
     parts = []
     if first.bound_min_yield is not None:
         parts.append(f"{fixed(first.bound_min_yield)} (the bytes that the window can carry)")
-    parts.append(f"{fixed(first.bound_interval)} (each operation between its earliest start and its deadline)")
+    why = "each operation between its earliest start and its deadline"
+    alone = "every application as if it had the machine to itself"
+    parts.append(f"{fixed(first.bound_interval)} ({why if first.resources is None else alone})")
     sentence = f"No policy can beat a min yield of {' or '.join(parts)}."
     weight = pressure(results)
     return sentence if weight is None else f"{sentence} {pressure_words(weight)}"

@@ -53,7 +53,12 @@ _SPARE_BAR, _SPARE_WORST, _SPARE_DETAIL = 1, 4, 6
 
 
 def comparison_table(
-    results: Sequence[Result], scenario_name: str, goal: Measure | None = None, *, details: bool = False
+    results: Sequence[Result],
+    scenario_name: str,
+    goal: Measure | None = None,
+    *,
+    recommended: bool = False,
+    details: bool = False,
 ) -> FittingTable:
     """One row per policy; the best value of each column stands out, and the bounds are said below."""
     need_runs(results)
@@ -68,7 +73,8 @@ def comparison_table(
             columns.append(Column("", [_bar(run.distance_to_bound) for run in results], _SPARE_BAR, right=False))
     if details:
         columns += _details(results)
-    order = f", best first by {goal.words}" if goal and len(results) > 1 else ""
+    first = "recommended first, then best" if recommended else "best first"
+    order = f", {first} by {goal.words}" if goal and len(results) > 1 else ""
     return FittingTable(f"{scenario_name}{order}", columns, bound_words(results))
 
 

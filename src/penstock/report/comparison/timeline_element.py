@@ -50,6 +50,7 @@ def _data(timeline: Timeline, groups: Ints, count: int) -> dict[str, Any]:
     rates, times = rate_scale(timeline.capacity), time_scale(timeline.end - timeline.begin)
     step = -(-len(timeline.names) // _LABELLED_ROWS)
     at = edges(timeline, MOST_STEPS)
+    layers = _layers(timeline, groups, count, at)
     return {
         "names": timeline.names,
         "labels": [(place, label(timeline.names[place])) for place in range(0, len(timeline.names), step)],
@@ -63,7 +64,8 @@ def _data(timeline: Timeline, groups: Ints, count: int) -> dict[str, Any]:
         "colours": GROUP_COLOURS[:count],
         "groups": groups.tolist(),
         "steps": _times(timeline, at),
-        "layers": _layers(timeline, groups, count, at),
+        "layers": layers,
+        "most": max(1.0, max(layers[-1], default=0) / 1000),  # into a buffer goes more than the storage takes
         "present": list(zip(_times(timeline, timeline.started), _times(timeline, timeline.stopped), strict=True)),
         **_rows(timeline, groups),
     }

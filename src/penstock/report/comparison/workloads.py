@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from penstock.report.comparison.selection import goal_of
+from penstock.model.tabular import in_words
+from penstock.policies.sharing.groups import PRACTICE
+from penstock.report.comparison.selection import MOST, goal_of
 from penstock.report.comparison.table import value_format
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import fixed
@@ -20,9 +23,16 @@ _BEST = "bold green"
 _NARROW = 14  # letters of a heading
 
 
-def workloads_table(found: Workloads) -> FittingTable:
-    """One row per policy, best first by mean rank; the best of each workload stands out."""
+def shown_rows(found: Workloads, *, everything: bool) -> list[Mapping[str, Any]]:
+    """The rows of all policies, or of the best ten with what is in use today among them."""
     rows = found.rows()
+    practice = [row for row in rows if row["sharing"] in PRACTICE]
+    best = [row for row in rows if row not in practice][: MOST - len(practice)]
+    return [row for row in rows if everything or row in practice or row in best]
+
+
+def workloads_table(found: Workloads, rows: Sequence[Mapping[str, Any]]) -> FittingTable:
+    """One row per policy, best first by mean rank; the best of each workload stands out."""
     columns = [Column("policy", cells(row["sharing"] for row in rows), right=False)]
     columns.append(Column("mean\nrank", cells(fixed(row["mean_rank"], 1) for row in rows)))
     for place, (name, runs) in enumerate(found.items(), 1):
@@ -31,7 +41,7 @@ def workloads_table(found: Workloads) -> FittingTable:
         top = max(values) if goal.highest else min(values)
         texts = [Text(show(value), style=_BEST if value == top else "") for value in values]
         columns.append(Column(_short(name), texts, spare=len(found) + 1 - place if place > 1 else 0))
-    return FittingTable(f"{found.metric.replace('_', ' ')}, best first by mean rank", columns)
+    return FittingTable(f"{in_words(found.metric)}, best first by mean rank", columns)
 
 
 def workloads_lines(found: Workloads) -> list[str]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.quantities import duration, fixed, percent, time_scale
-from penstock.report.parts.titled_table import titled_table
+from penstock.report.parts.titled_table import MOST_ROWS, rest_lines, titled_table
 
 if TYPE_CHECKING:
     from penstock.studies.packs import Packing
@@ -55,7 +56,9 @@ def packing_lines(packing: Packing) -> list[str]:
     stretch += f"{fixed(packing.max_stretch, 2)} times at worst"
     if packing.mean_pack_max_stretch is not None:
         stretch += f"; the worst of each pack is {fixed(packing.mean_pack_max_stretch, 2)} on average"
+    more = [] if packing.packs else rest_lines(len(packing.jobs), " with a smaller stretch")
     return [
+        *more,
         f"{end}. {stretch}.",
         f"Processor time: {percent(packing.exec)} at work, {percent(packing.delay)} waiting for I/O, "
         f"{percent(packing.idle)} without a job.",
@@ -124,7 +127,7 @@ def _packs(packing: Packing) -> Table:
             f"{pack.processors:,}",
             fixed(pack.load, 2),
             fixed(pack.max_stretch, 2),
-            Text(f"{names} and {more} more" if more > 0 else names),
+            Breakable(Text(f"{names} and {more} more" if more > 0 else names)),
         )
     return table
 
@@ -137,9 +140,10 @@ def _jobs(packing: Packing) -> Table:
     for heading in ("I/O\nnode", *times_of, "proces-\nsors", "I/O\nshare", "stretch"):
         table.add_column(heading, justify="right", no_wrap=True)
     times = time_scale(packing.makespan)
-    for job in sorted(packing.jobs, key=lambda job: (job.io_node, job.start)):
+    worst = sorted(packing.jobs, key=lambda job: -job.stretch)[:MOST_ROWS]
+    for job in sorted(worst, key=lambda job: (job.io_node, job.start)):
         table.add_row(
-            Text(job.name),
+            Breakable(Text(job.name)),
             str(job.io_node),
             *((times.show(job.wait),) if waiting else ()),
             times.show(job.start),

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape, unescape
 from typing import TYPE_CHECKING
 
 from penstock.report.parts.page import SCRIPT, STYLE
@@ -29,7 +29,11 @@ def page(title: str, subtitle: str, facts: Pairs, answer: Sequence[str], body: s
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"
     shown = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
     said = "".join(f"<p>{escape(line)}</p>" for line in answer)
-    explained = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in words)
+    known = dict(words)
+    explained = "".join(
+        f'<dt id="{_anchor(term)}">{escape(term)}</dt><dd>{escape(meaning)}</dd>' for term, meaning in known.items()
+    )
+    body = _HEAD.sub(lambda found: _linked(found, known), body)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -56,6 +60,25 @@ def page(title: str, subtitle: str, facts: Pairs, answer: Sequence[str], body: s
 </body>
 </html>
 """
+
+
+_HEAD = re.compile(r'(<th scope="col"[^>]*>)([^<]*)(</th>)')
+
+
+def _linked(found: re.Match[str], words: Mapping[str, str]) -> str:
+    """The head of a column with a link to what its longest word means, if the page explains one."""
+    start, shown, end = found.groups()
+    plain = unescape(shown).lower()
+    fitting = [term for term in words if re.search(rf"(?<!\w){re.escape(term.lower())}(?!\w)", plain)]
+    if not fitting:
+        return found[0]
+    term = max(fitting, key=len)
+    told = f'title="{escape(words[term])}" aria-label="What {escape(term)} means"'
+    return f'{start}{shown}<a class="word" href="#{_anchor(term)}" {told}>?</a>{end}'
+
+
+def _anchor(term: str) -> str:
+    return f"word-{re.sub(r'[^a-z0-9]+', '-', term.lower()).strip('-')}"
 
 
 def table(kind: str, heads: Sequence[str], rows: Sequence[str], caption: str) -> str:

@@ -1,4 +1,7 @@
-"""Tables for terminals of any width: one that is too narrow loses columns, not the names of jobs."""
+"""Tables for terminals of any width: one that is too narrow loses columns, not the names of jobs.
+
+A column in which no row has a value is not shown at any width.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from penstock.report.parts.breakable import Breakable
+from penstock.report.parts.quantities import NOTHING
 from penstock.report.parts.titled_table import titled_table
 
 _GAP = 2  # between two columns
@@ -31,6 +36,11 @@ class Column:
         widest = max((text.cell_len for text in (*map(Text, self.heading.split("\n")), *self.cells)), default=0)
         return min(widest, _NAME) if self.folds else widest
 
+    @property
+    def empty(self) -> bool:
+        """Whether there are rows, but no value in any of them."""
+        return bool(self.cells) and all(text.plain in ("", NOTHING) for text in self.cells)
+
 
 @dataclass(frozen=True)
 class FittingTable:
@@ -52,7 +62,7 @@ class FittingTable:
             side, overflow = ("right" if column.right else "left"), ("fold" if column.folds else "ellipsis")
             table.add_column(column.heading, justify=side, no_wrap=not column.folds, overflow=overflow)  # type: ignore[arg-type]
         for row in zip(*(column.cells for column in kept), strict=True):
-            table.add_row(*row)
+            table.add_row(*(Breakable(cell) if of.folds else cell for of, cell in zip(kept, row, strict=True)))
         return table
 
 
@@ -62,8 +72,8 @@ def cells(texts: Iterable[str]) -> list[Text]:
 
 
 def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
-    kept = list(columns)
-    for least in sorted((column for column in columns if column.spare), key=lambda column: column.spare):
+    kept = [column for column in columns if not column.empty]
+    for least in sorted((column for column in kept if column.spare), key=lambda column: column.spare):
         if sum(column.width + _GAP for column in kept) <= width:
             break
         kept.remove(least)

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.report.parts.theme import COLOURS, OTHERS, label
+from penstock.report.parts.theme import GROUP_COLOURS, GROUPS, label
 
 if TYPE_CHECKING:
     from penstock.kernels.arrays import Floats, Ints
 
-_MOST = 8
-GROUP_COLOURS = (*COLOURS[:_MOST], OTHERS)
+__all__ = ["GROUP_COLOURS", "groups_of"]
 
 
 def groups_of(names: Sequence[str], weight: Floats) -> tuple[Ints, list[str]]:
     """A colour number for every application, and the names of those colours: those of most weight, then the rest."""
-    if len(names) <= _MOST:
+    if len(names) <= GROUPS:
         return np.arange(len(names)), [label(name) for name in names]
-    chosen = np.sort(np.argsort(-weight, kind="stable")[:_MOST])
-    groups = np.full(len(names), _MOST)
-    groups[chosen] = np.arange(_MOST)
-    return groups, [*(label(names[index]) for index in chosen), f"{len(names) - _MOST:,} others"]
+    chosen = np.sort(np.argsort(-weight, kind="stable")[:GROUPS])
+    groups = np.full(len(names), GROUPS)
+    groups[chosen] = np.arange(GROUPS)
+    return groups, [*(label(names[index]) for index in chosen), f"{len(names) - GROUPS:,} others"]

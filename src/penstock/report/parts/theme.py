@@ -28,6 +28,8 @@ COLOURS = (
     "#225566",
     "#aabb22",
 )
+GROUPS = 8  # applications with a colour of their own; the rest share one
+GROUP_COLOURS = (*COLOURS[:GROUPS], OTHERS)
 
 MARKERS = "osD^vP*X"
 

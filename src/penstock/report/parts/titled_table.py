@@ -6,6 +6,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+MOST_ROWS = 40  # of a long list
 _WIDE = 79
 
 
@@ -21,3 +22,12 @@ def titled_table(title: str, caption: str = "") -> Table:
         caption=Text(caption, style="dim") if caption else None,
         caption_justify="left",
     )
+
+
+def rest_lines(number: int, which: str = "", way: str = "--json", shown: int = MOST_ROWS) -> list[str]:
+    """The end of a list of which so many are shown, and how to see all of it; nothing if that is all.
+
+    >>> rest_lines(20_030, " that moved less")
+    ['… and 19,990 more that moved less (--json)']
+    """
+    return [f"… and {number - shown:,} more{which} ({way})"] if number > shown else []

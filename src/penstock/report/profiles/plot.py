@@ -30,7 +30,7 @@ def profiles_figure(profiles: Profiles) -> Figure:
     """A panel per class that has members: these faint, the function of the class bold."""
     with theme():
         classes = class_profiles(profiles)
-        figure = Figure(figsize=(max(4.8, 1.0 + 2.9 * len(classes)), 4.0), layout="constrained")
+        figure = Figure(figsize=(max(4.8, 1.0 + 1.9 * len(classes)), 4.0), layout="constrained")
         panels = figure.subplots(1, len(classes), sharex=True, sharey=True, squeeze=False)[0]
         scale = profile_scale(profiles)
         for axes, each in zip(panels, classes.values(), strict=True):

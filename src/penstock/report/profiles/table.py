@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.quantities import NOTHING, Scale, percent, rate_scale, significant
 from penstock.studies.profiles import class_of, fastest
 
@@ -38,7 +39,7 @@ def profiles_table(profiles: Profiles) -> Table:
             profiles.moved.get(name, ()), _MOVED
         )
         profile = profiles[name]
-        table.add_row(Text(name), class_of(profile), *_cells(profile, counts, scale, marks))
+        table.add_row(Breakable(Text(name)), class_of(profile), *_cells(profile, counts, scale, marks))
     return table
 
 
@@ -60,10 +61,10 @@ def profile_lines(profiles: Profiles) -> list[str]:
     """What the tables leave out, what the marks mean, and what was left out of the files."""
     lines = []
     if len(profiles) > _MOST_ROWS:
-        lines.append(f"{len(profiles) - _MOST_ROWS:,} more applications are not listed; -o FILE or --json gives all.")
+        lines.append(f"… and {len(profiles) - _MOST_ROWS:,} more applications (-o FILE or --json)")
     hidden = len(profiles.counts) - len(shown_counts(profiles.counts))
     if hidden:
-        lines.append(f"{hidden:,} more numbers of targets are not listed; -o FILE or --json gives all.")
+        lines.append(f"… and {hidden:,} more numbers of targets (-o FILE or --json)")
     how = f"the {profiles.shape} fit" if profiles.shape else "the measured counts beside it"
     if profiles.fitted:
         lines.append(f"{_FITTED} not measured: from {how}, log b being linear in log n.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from penstock.campaign.summary import BETTER, TIE, WORSE
+from penstock.model.tabular import in_words
 from penstock.report.campaign.table import interval_cells
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import fixed
@@ -44,10 +45,14 @@ def recommendation_table(choice: Recommendation, most: int | None = None) -> Fit
 
 
 def standings(choice: Recommendation, most: int | None) -> list[Standing]:
-    """The best so many policies, and those that are recommended, chosen, or in use."""
+    """The best so many policies, each outcome once, and those that are recommended, chosen, or in use."""
+    if most is None:
+        return list(choice.policies)
     needed = (choice.recommended, choice.chosen, choice.against)
-    best = choice.policies if most is None else choice.policies[:most]
-    return [each for each in choice.policies if each in best or each.sharing in needed]
+    named = {each.mean for each in choice.policies if each.sharing in needed}
+    first = {each.mean: each.sharing for each in reversed(choice.policies) if each.mean not in named}
+    once = [each for each in choice.policies if each.sharing in (*needed, *first.values())]
+    return [each for each in once if each in once[:most] or each.sharing in needed]
 
 
 def difference_cells(standing: Standing) -> list[str]:
@@ -62,7 +67,7 @@ def recommendation_lines(choice: Recommendation) -> list[str]:
 
 def measure_words(choice: Recommendation) -> str:
     """The metric of the goal, as people call it."""
-    return choice.metric.name.replace("_", " ")
+    return in_words(choice.metric.name)
 
 
 def number(value: float) -> str:

@@ -43,7 +43,7 @@ class _Usage(NamedTuple):
 def usage_figure(sizing: Sizing) -> Figure:
     """What the buffer holds, stacked by application, above what applications ask of the file system meanwhile."""
     with theme():
-        figure = Figure(figsize=(10, 6.4), layout="constrained")
+        figure = Figure(figsize=(8.8, 6.4), layout="constrained")
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
         usage = _usage(sizing)
         _draw_usage(upper, sizing, usage)
@@ -62,7 +62,7 @@ def curve_figure(curve: SizeCurve, limits: Limits) -> Figure:
     """The smallest buffer against the speed of the file system, what both cost, and against the stretch accepted."""
     priced = curve.now.cost is not None
     with theme():
-        figure = Figure(figsize=(14.2 if priced else 10, 4.2), layout="constrained")
+        figure = Figure(figsize=(13.0 if priced else 8.8, 4.2), layout="constrained")
         panels = figure.subplots(1, 3 if priced else 2)
         scale = bytes_scale(limits, curve.most)
         _draw_bandwidth(panels[0], curve, scale)

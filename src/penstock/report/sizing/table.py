@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.quantities import (
     Scale,
     byte_scale,
@@ -18,7 +19,7 @@ from penstock.report.parts.quantities import (
     significant,
     time_scale,
 )
-from penstock.report.parts.titled_table import titled_table
+from penstock.report.parts.titled_table import MOST_ROWS, rest_lines, titled_table
 from penstock.studies.sizing.replay import RULES
 from penstock.studies.sizing.result import HOLDS_FOR
 
@@ -58,7 +59,7 @@ def money(amount: float) -> str:
 
 
 def sizing_table(sizing: Sizing) -> Table:
-    """One row per application: its share, and the most that it holds in the schedule."""
+    """One row per application: its share, and the most that it holds in the schedule; of very many, the largest."""
     table = titled_table(sizing_words(sizing))
     table.add_column("application", overflow="fold", min_width=12)
     shares = sizing.shares
@@ -71,19 +72,25 @@ def sizing_table(sizing: Sizing) -> Table:
         table.add_column("most held", justify="right", no_wrap=True)
     values = sizing.peaks if shares is None else shares
     scale = bytes_scale(sizing.traffic.limits, max(values.values()))
-    for name, value in values.items():
+    listed = values.items() if len(values) <= MOST_ROWS else sorted(values.items(), key=lambda each: -each[1])
+    for name, value in list(listed)[:MOST_ROWS]:
         largest = len(values) > 1 and 0.0 < value == max(values.values())
         cells = [Text(scale.show(value), style=_LARGEST if largest and sizing.partition != "dynamic" else "")]
         if shares is not None and sizing.partition == "static":
             cells.append(Text(percent(value / sizing.size if sizing.size else 0.0)))
             cells.append(Text(scale.show(sizing.peaks[name])))
-        table.add_row(Text(name), *cells)
+        table.add_row(Breakable(Text(name)), *cells)
     return table
 
 
 def sizing_words(sizing: Sizing) -> str:
     """The partition and the size, in a line."""
     return f"{sizing.partition} ({_PLAIN[sizing.partition]}): {shown(sizing, sizing.size)}"
+
+
+def rest_of_table(sizing: Sizing) -> list[str]:
+    """How many applications the table leaves out."""
+    return rest_lines(len(sizing.peaks), " that need less")
 
 
 def sizing_lines(sizing: Sizing) -> list[str]:
@@ -149,7 +156,7 @@ def impossible_lines(sizing: Sizing) -> list[str]:
     late = sizing.infeasible
     if late is None:
         raise ValueError("these lines are for a size that does not exist")
-    when = time_scale(max(map(abs, (*sizing.traffic.events[[0, -1]].tolist(), late.instant)))).show(late.instant)
+    when = time_scale(abs(late.instant)).show(late.instant)
     if late.port is not None:
         return _too_narrow_lines(sizing, late, when)
     ahead = "from its release on" if sizing.lead == 0.0 else f"from {duration(sizing.lead)} before its release on"

@@ -64,7 +64,7 @@ def comparison_figure_of_allotments(allotments: Sequence[Allotment]) -> Figure:
     allocations = list(dict.fromkeys(each.allocation for each in allotments))
     placements = list(dict.fromkeys(each.placement for each in allotments))
     with theme():
-        figure = Figure(figsize=(10.5, 1.9 + 0.5 * len(allocations)), layout="constrained")
+        figure = Figure(figsize=(9.0, 1.9 + 0.5 * len(allocations)), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
         in_time = allotments[0].until == "all"
         for axes, measure in ((left, SLOWDOWN), (right, LOST if in_time else IDLE)):

@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.report.comparison.summary import Measure, best, winners
+from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.quantities import duration, fixed, percent
-from penstock.report.parts.titled_table import titled_table
+from penstock.report.parts.titled_table import MOST_ROWS, rest_lines, titled_table
 
 if TYPE_CHECKING:
     from penstock.studies.targets.out_of_service import Move
@@ -40,13 +41,13 @@ def allotment_table(allotment: Allotment) -> Table:
     for heading in ("stress", "slow-\ndown", "ρ_io", "ρ_con", *lives):
         table.add_column(heading, justify="right", no_wrap=True)
     slowdowns = [each.io_slowdown for each in allotment.applications if each.io_slowdown is not None]
-    for each in allotment.applications:
+    for each in _shown(allotment):
         slowest = len(slowdowns) > 1 and each.io_slowdown == max(slowdowns)
         table.add_row(
-            Text(each.name),
+            Breakable(Text(each.name)),
             f"{each.nodes:,}",
             f"{each.count:,}",
-            ranges(each.targets),
+            Breakable(Text(ranges(each.targets))),
             fixed(each.stress, 3),
             Text(fixed(each.io_slowdown, 2), style=_WORST if slowest else ""),
             fixed(each.rho_io, 2),
@@ -91,9 +92,17 @@ def allotments_table(allotments: Sequence[Allotment]) -> Table:
     return table
 
 
+def _shown(allotment: Allotment) -> Sequence[Striped]:
+    """All applications; of very many those whose I/O is slowed down most."""
+    if len(allotment.applications) <= MOST_ROWS:
+        return allotment.applications
+    return sorted(allotment.applications, key=lambda each: -(each.io_slowdown or 0.0))[:MOST_ROWS]
+
+
 def allotment_lines(allotment: Allotment) -> list[str]:
     """How loaded the targets are, how the applications fared, and where the trouble is."""
     return [
+        *rest_lines(len(allotment.applications), " that are slowed down less"),
         _load_line(allotment),
         *_slowdown_lines(allotment),
         *_lost_lines(allotment),
@@ -257,8 +266,8 @@ def _target_lines(allotment: Allotment) -> list[str]:
     if allotment.imbalance < 5e-4:
         lines = [f"All targets are loaded alike, with a stress of {most.stress:.2f}{when}."]
     else:
-        spread = f"from {least.stress:.2f} ({least.name}) to {most.stress:.2f} ({most.name})"
-        lines = [f"Stress of a target {spread}{when}."]
+        spread = f"from {least.stress:.2f} (target {least.name}) to {most.stress:.2f} (target {most.name})"
+        lines = [f"Stress {spread}{when}."]
     over = [target.name for target in serving if target.stress > _SATURATED]
     if over:
         often = " at times" if _in_time(allotment) else ""

@@ -9,11 +9,11 @@ from rich.text import Text
 
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import NOTHING, byte_scale, duration, percent, rate_scale
+from penstock.report.parts.titled_table import MOST_ROWS, rest_lines
 
 if TYPE_CHECKING:
     from penstock.traces.inspecting import Inspected, Row
 
-MOST_ROWS = 40
 MOST_REASONS = 5
 _COLOUR = {"A": "green", "B": "green", "C": "yellow", "D": "red"}
 _GRADES = {
@@ -29,9 +29,9 @@ _ORIGINS = {
 }
 
 
-def trace_table(found: Inspected, name: str) -> FittingTable:
-    """A row per job, the largest first where there are too many for a screen."""
-    rows = _shown(found.rows)
+def trace_table(found: Inspected, name: str, *, everything: bool = False) -> FittingTable:
+    """A row per job, or the largest where there are too many for a screen."""
+    rows = found.rows if everything else _shown(found.rows)
     checked = any(row.simulated_seconds is not None for row in rows)
     columns = [
         Column("job", cells(row.name for row in rows), right=False, folds=True),
@@ -52,20 +52,18 @@ def trace_table(found: Inspected, name: str) -> FittingTable:
     return FittingTable(name, columns)
 
 
-def trace_lines(found: Inspected) -> list[str]:
-    """What the table leaves out: totals, the grade, the bandwidth, what was not used."""
+def trace_lines(found: Inspected, way: str = "--json") -> list[str]:
+    """What the table leaves out: jobs that an option shows, totals, the grade, the bandwidth, what was not used."""
+    lines = rest_lines(len(found.rows), " that moved less", way) if way else []
     volume = sum(row.volume for row in found.rows)
-    lines = [f"{_count(len(found.rows), 'job')} moved {_bytes(volume)}."]
-    if found.grade:
-        lines[0] += f" Grade {found.grade} by bytes: {_GRADES[found.grade]}."
+    total = f"{_count(len(found.rows), 'job')} moved {_bytes(volume)}."
+    lines.append(f"{total} Grade {found.grade} by bytes: {_GRADES[found.grade]}." if found.grade else total)
     if found.bandwidth is not None:
         words = _ORIGINS.get(found.bandwidth_origin, "")
         lines.append(f"Bandwidth {_rate(found.bandwidth)}{f' ({words})' if words else ''}.")
     coverage = found.more.get("node_hour_coverage")
     if coverage is not None:
         lines.append(f"Jobs with logs have {percent(coverage)} of all node-hours.")
-    if len(found.rows) > MOST_ROWS:
-        lines.append(f"{len(found.rows) - MOST_ROWS:,} jobs that moved less are not listed; --json has all.")
     lines += _check_lines(found.rows)
     if found.dropped:
         lines.append(f"Dropped: {_count(found.dropped, 'log')} without volume of jobs that have others.")

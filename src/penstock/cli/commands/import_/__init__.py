@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
-from penstock.cli.group import LazyGroup
+from penstock.cli.group import LazyGroup, group_of
 from penstock.cli.table import IMPORT
 
 
@@ -15,16 +13,8 @@ class Kinds(LazyGroup):
     rows = IMPORT
 
 
-import_ = typer.Typer(
-    cls=Kinds,
-    name="import",
-    help="Turn real traces into a scenario: Darshan logs, Slurm accounting, SWF, or tables of what jobs moved.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
+import_ = group_of(
+    Kinds,
+    "import",
+    "Turn real traces into a scenario: Darshan logs, Slurm accounting, SWF, or tables of what jobs moved.",
 )
-
-
-@import_.callback()
-def _group() -> None:
-    """Nothing happens before a command of the group; with this function, Typer knows that there are some."""

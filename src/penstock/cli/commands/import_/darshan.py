@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts import import_options as of
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to, read_logs
 
-Logs = Annotated[list[Path], typer.Argument(metavar="LOG|DIR …", help="Darshan logs, or folders of them.")]
+Logs = Annotated[
+    list[Path], typer.Argument(metavar="LOG|DIR …", help="Darshan logs, or folders of them.", **choices.there())
+]
 
 
 def darshan(

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts import import_options as of
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to
 from penstock.cli.rooms import traces
 from penstock.errors import InvalidOption
 
-SwfFile = Annotated[Path, typer.Argument(metavar="FILE", help="A Standard Workload Format file, .gz or not.")]
+SwfFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A Standard Workload Format file, .gz or not.", **choices.there())
+]
 Cores = Annotated[int, typer.Option("--cores-per-node", metavar="N", help="Processors of SWF that make a node.")]
 
 

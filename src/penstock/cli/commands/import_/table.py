@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.parts import choices
 from penstock.cli.parts import import_options as of
 from penstock.cli.parts.options import Json
 from penstock.cli.parts.reading_traces import import_to
@@ -18,6 +19,7 @@ TableFile = Annotated[
         metavar="FILE",
         help="CSV or Parquet of job,start,end,bytes,direction[,nodes] or time,job,read,written; a dump of Lustre's "
         "job_stats; JSON of Prometheus' query_range.",
+        **choices.there(),
     ),
 ]
 Label = Annotated[
