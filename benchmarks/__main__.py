@@ -19,6 +19,7 @@ from benchmarks.advice import advice_rows
 from benchmarks.arrivals import coming_and_going_rows
 from benchmarks.buffers import sizing_rows, tier_rows
 from benchmarks.campaigns import campaign_rows
+from benchmarks.dashboard import dashboard_rows
 from benchmarks.deciding import decision_rows
 from benchmarks.engine import engine_rows
 from benchmarks.growth import Growth, exponent, measure_growth
@@ -29,10 +30,12 @@ from benchmarks.orders import order_rows, pack_rows
 from benchmarks.policies import policy_rows
 from benchmarks.resources import loading_rows, memory_rows
 from benchmarks.rows import Row
+from benchmarks.shim import shim_rows
 from benchmarks.startup import startup_rows
 from benchmarks.targets import arrival_rows, evaluation_rows, target_rows
 from benchmarks.timing import ROOT
 from benchmarks.traces import trace_rows
+from benchmarks.whole_machine import whole_machine_rows
 
 SUBJECTS = {
     "Engine, fair-share, time of the loop": engine_rows,
@@ -45,9 +48,12 @@ SUBJECTS = {
     "Targets, jobs that come and go": arrival_rows,
     "Burst buffers, time and memory of sizing": sizing_rows,
     "Burst buffers, time of the engine": tier_rows,
+    "The whole machine, time of the engine": whole_machine_rows,
     "Campaigns, what the runner adds": campaign_rows,
     "Live, clients and controller": live_rows,
+    "Live, what viewers of the dashboard cost": dashboard_rows,
     "Live, turns of the controller's core": decision_rows,
+    "Live, programs that do not ask, processor time of a write": shim_rows,
     "Traces, processor time and memory": trace_rows,
     "Advice from logs": advice_rows,
     "Memory, timeline off": memory_rows,

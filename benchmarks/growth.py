@@ -48,6 +48,8 @@ def _state(view: View, start: int, stop: int) -> View:
         view.progress[start:stop],
         view.omega[start:stop],
         view.rate[start:stop],
+        view.confidence[start:stop],
+        view.bandwidth[start:stop],
         view.settings,
         view.memory,
         view.key[start:stop],

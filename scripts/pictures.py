@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock import Result, compare, load
+from penstock import Result, compare, load, simulate
 from penstock.policies.sharing import NAMES, find
 from penstock.report.parts.theme import COLOURS, INK, theme
 from penstock.report.plots import comparison_figure, run_figure, save_figure
@@ -22,6 +22,7 @@ SHARING = [name for name in NAMES if find(name).source.startswith("P1")]
 OURS = [name for name in NAMES if find(name).source == "ours"]
 ORDERS = [name for name in NAMES if name not in SHARING + OURS]
 LARGEST_SVG = 150_000  # bytes; what is larger is kept as PNG
+WIDEST = 8.4  # inches: 806 pixels, the width of a page's text, so that no letter is shown smaller than it was drawn
 
 
 def main() -> None:
@@ -33,7 +34,26 @@ def main() -> None:
         _save(_order_figure(result, max(each.end for each in orders)), result.sharing)
     _save(comparison_figure(_demo()), "comparison")
     _save(_charge_figure(), "charge")
+    _save_packs_and_targets()
+    _save_machine()
     _save_advice()
+
+
+def _save_packs_and_targets() -> None:
+    """The bundled night, in packs and backfilled; and who has which of the scratch targets."""
+    from penstock import allocate, pack  # noqa: PLC0415
+    from penstock.report.packs.plot import packing_figure  # noqa: PLC0415
+    from penstock.report.targets.plot import allotment_figure  # noqa: PLC0415
+
+    night = load(EXAMPLES / "pack-night.yaml")
+    _save(packing_figure(pack(night)), "packs-night")
+    _save(packing_figure(pack(night, backfill=True)), "packs-backfill")
+    _save(allotment_figure(allocate(load(EXAMPLES / "scratch-targets.yaml"))), "targets")
+
+
+def _save_machine() -> None:
+    """Where the bytes are behind six I/O nodes."""
+    _save(run_figure(simulate(load(EXAMPLES / "io-nodes-nvme.yaml"), timeline=True)), "whole-machine")
 
 
 def _save_advice() -> None:
@@ -91,11 +111,19 @@ def _charge_figure() -> Figure:
 
 
 def _demo() -> Sequence[Result]:
-    with as_file(files("penstock") / "data" / "demo.yaml") as scenario:
+    with as_file(files("penstock") / "workloads" / "data" / "demo.yaml") as scenario:
         return compare(load(scenario), SHARING)
 
 
+def for_a_page(figure: Figure) -> Figure:
+    """The figure as a page shows it: narrower than in a report, with the same letters."""
+    if figure.get_figwidth() > WIDEST:
+        figure.set_figwidth(WIDEST)
+    return figure
+
+
 def _save(figure: Figure, name: str) -> None:
+    for_a_page(figure)
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "draft.svg"
         save_figure(figure, draft)

@@ -1,4 +1,4 @@
-"""Build the peers and run them: a loop in C (the yardstick) and the same instance in SimGrid.
+"""Build the peers and run them: a loop in C (the yardstick) and the same instance in SimGrid; flows over links there.
 
 `fluid` is plain -O3; `fluid-simd` is the same source with its reductions vectorised, the hardest loop to beat.
 A peer whose compiler or library is missing is skipped, and the reason is said.
@@ -32,11 +32,12 @@ class Recipe(NamedTuple):
     libraries: tuple[str, ...]
 
 
-RECIPES = {
+FLUIDS = {
     "fluid": Recipe("gcc", "fluid.c", ("-std=c11", "-Wno-unknown-pragmas"), ("-lm",)),
     "fluid-simd": Recipe("gcc", "fluid.c", ("-std=c11", "-fopenmp-simd"), ("-lm",)),
     "simgrid": Recipe("g++", "fluid_simgrid.cpp", ("-std=c++17",), ("-lsimgrid",)),
 }
+RECIPES = FLUIDS | {"shares": Recipe("g++", "shares_simgrid.cpp", ("-std=c++17",), ("-lsimgrid",))}
 
 
 class PeerRun(NamedTuple):
@@ -53,7 +54,7 @@ def missing(name: str) -> str | None:
     recipe = RECIPES[name]
     if shutil.which(recipe.compiler) is None:
         return f"{recipe.compiler} is not on the PATH"
-    if name == "simgrid" and not _simgrid_links():
+    if "-lsimgrid" in recipe.libraries and not _simgrid_links():
         return "SimGrid is not installed (Debian: libsimgrid-dev)"
     return None
 
@@ -98,6 +99,25 @@ def run_peer(binary: Path, instance: Path, repeats: int = 3) -> PeerRun:
     summary, *progress = finished.stdout.splitlines()
     events, seconds, checksum = summary.split()
     return PeerRun(int(events), float(seconds), float(checksum), np.array(progress, dtype=np.float64))
+
+
+class SharesRun(NamedTuple):
+    """What SimGrid says of flows over links: when each is over; `seconds` is the fastest repeat."""
+
+    events: int
+    seconds: float
+    ends: NDArray[np.float64]
+
+
+def run_shares(binary: Path, instance: Path, repeats: int = 3) -> SharesRun:
+    """Run flows over links in SimGrid, and read what it prints."""
+    command = [str(binary), str(instance), str(repeats)]
+    finished = subprocess.run(command, text=True, capture_output=True, check=False)
+    if finished.returncode != 0:
+        raise RuntimeError(f"{binary.name} failed on {instance.name}: {finished.stderr.strip()}")
+    summary, *ends = finished.stdout.splitlines()
+    events, seconds = summary.split()
+    return SharesRun(int(events), float(seconds), np.array(ends, dtype=np.float64))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,9 @@ from statistics import fmean, geometric_mean
 
 import numpy as np
 
-from penstock import Scenario, generate, load, pack
+from penstock import Scenario, generate, pack
 from penstock.policies.mapping.backfill import DEFAULT_SENSITIVITY, Backfill
 from penstock.policies.sharing.exclusive import ranked
-from penstock.report.packs.plot import packing_figure
 from penstock.report.parts.theme import COLOURS, INK, theme
 from penstock.report.plots import save_figure
 from penstock.studies.packs import Packing
@@ -30,7 +29,6 @@ POLICIES = (
 )  # fmt: skip
 SHARES = ("wait", "wait_of_wide", "before_widest")
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "pictures"
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pack-night.yaml"
 
 Row = dict[str, float]
 Run = Callable[[Scenario, int], Packing]
@@ -72,7 +70,6 @@ def main() -> None:
         print_by_alpha(title, measured)
         if title == "mappings":
             draw_by_alpha(measured)
-            draw_example()
 
 
 def mappings() -> Iterator[tuple[str, Run]]:
@@ -175,13 +172,6 @@ def print_means(title: str, measured: dict[str, dict[tuple[int, float], list[Row
 def everything(by_place: dict[tuple[int, float], list[Row]], nodes: int) -> list[Row]:
     """The rows of all loads."""
     return [each for (count, _), rows in by_place.items() if count == nodes for each in rows]
-
-
-def draw_example() -> None:
-    """The bundled night, in packs and backfilled."""
-    night = load(EXAMPLE)
-    save_figure(packing_figure(pack(night)), PICTURES / "packs-night.svg")
-    save_figure(packing_figure(pack(night, backfill=True)), PICTURES / "packs-backfill.svg")
 
 
 def draw_by_alpha(measured: dict[str, dict[tuple[int, float], list[Row]]]) -> None:

@@ -20,13 +20,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import t as student
 
-from penstock import Scenario, generate, load
+from penstock import Scenario, generate
 from penstock.policies.allocation import NAMES as ALLOCATIONS
 from penstock.policies.placement import NAMES as PLACEMENTS
 from penstock.report.parts.theme import COLOURS, FAINT, theme
 from penstock.report.plots import save_figure
 from penstock.report.profiles.plot import profiles_figure
-from penstock.report.targets.plot import allotment_figure
 from penstock.studies.profiles import read_profiles
 from penstock.studies.targets import Allotment, allocate, compare_allotments, improve
 from penstock.studies.targets.site import Site
@@ -95,7 +94,6 @@ def main() -> None:
             print(f"({source}, {title}: {time.monotonic() - begun:.0f} s)")
             if title == "pairs":
                 overview[source] = results
-    save_figure(allotment_figure(allocate(load(ROOT / "examples" / "scratch-targets.yaml"))), PICTURES / "targets.svg")
     if "MareNostrum" in overview:
         draw_by_load(overview["MareNostrum"])
         save_figure(profiles_figure(read_profiles(PATTERNS)), PICTURES / "profiles-marenostrum.svg")

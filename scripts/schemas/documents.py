@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from penstock.campaign.archive import FileHash
 from penstock.campaign.recommendation import Recommendation
 from penstock.campaign.runner import Report
+from penstock.cli.parts.agent_load.cycles import AgentFigures
+from penstock.live.backstops import Limit
 from penstock.live.loadtest import Figures
+from penstock.live.server.capacity_watch import Doubt
+from penstock.live.slurm.bridge import Told
+from penstock.live.slurm.check import Finding
+from penstock.live.standby.promote import HandedOver
 from penstock.lookback.explain import Explanation, Limited
 from penstock.lookback.shadow import Shadow
 from penstock.metrics.result import Result
@@ -17,6 +24,7 @@ from penstock.studies.buffers.sweep import Comparison, Sweep
 from penstock.studies.decision import Decision
 from penstock.studies.optimum import Optimum
 from penstock.studies.packs import Packing
+from penstock.studies.planning import Planned
 from penstock.studies.reference import Reference
 from penstock.studies.reference.result import GridBound
 from penstock.studies.sizing import SizeCurve, Sizing, Violation
@@ -31,17 +39,21 @@ RESOURCE: Hint = {"capacity": float, "charged": float, "granted": float, "target
 JOB: Hint = {
     "labels": Mapping[str, str],
     "targets": list[str],
+    "granted": Mapping[str, float],
     "lease": float | None,
     "posted": float | None,
     "omega": float | None,
     **dict.fromkeys(("rate", "charge", "wanted", "limit", "volume", "remaining", "progress"), float),
-    **dict.fromkeys(("waited", "announced", "moved"), float),
+    **dict.fromkeys(("waited", "announced", "moved", "outside"), float),
+    "outside_by": list[str],
 }
+FORECAST: Hint = {**dict.fromkeys(("start", "end", "earliest", "latest"), float | None), "ahead": float}
 CONTROLLER: Hint = {
     "last_policy_failure": str | None,
     "capacity": Every(RESOURCE),
     "members": Mapping[str, int],
     "exempt": list[str],
+    "outside": [{"bytes": float, "by": list[str]}],
 }
 CAMPAIGN: Hint = {
     "versions": list[str],
@@ -49,7 +61,16 @@ CAMPAIGN: Hint = {
     "failures": [{"parameters": Mapping[str, Cell]}],
     "rows": list[Mapping[str, Cell]],
 }
-SERVER: Hint = {"journal": {"problem": str | None}, "warnings": list[str]}
+LEADER: Hint = {
+    **dict.fromkeys(("since", "lease_left"), float),
+    "standbys": [{"host": str, "pid": int, "silent": float}],
+}
+SERVER: Hint = {
+    "capacity_doubts": list[Doubt],
+    "journal": {"problem": str | None},
+    "warnings": list[str],
+    "leader": LEADER,
+}
 BANDWIDTHS: Hint = {
     "bandwidth": Mapping[str, float],
     "repetitions": Mapping[str, int],
@@ -170,6 +191,9 @@ DOCUMENTS = (
         {"runs": [ALLOTTED], "refused": list[str]},
         "every pair of policies",
     ),
+    Document(
+        "plan", "plan", With(Planned, {"plan": object, "run": Result}), "all open decisions, and what each is worth"
+    ),
     Document("size-buffer", "size-buffer", SIZED, "the smallest buffer; with `--explain` why"),
     Document("size-buffer-curve", "size-buffer --curve", SizeCurve, "its size under other choices"),
     Document(
@@ -204,12 +228,21 @@ DOCUMENTS = (
     Document("campaign-status", "campaign status", CAMPAIGN, "how far it is; `merge` prints it without failures"),
     Document("campaign-table", "campaign table", CAMPAIGN, "means; with `--runs` every run"),
     Document(
+        "campaign-export",
+        "campaign export",
+        CAMPAIGN | {"workloads": [Mapping[str, Cell]], "files": Mapping[str, FileHash]},
+        "the manifest of an archive; `import` prints the same",
+    ),
+    Document("campaign-rank", "campaign rank", CAMPAIGN, "plans from best to last, and every pair of them"),
+    Document(
         "serve",
         "serve",
         {"tcp": str | None, "resources": Mapping[str, float]},
         "where a controller listens, in one line",
     ),
     Document("run", "run", None, "what became of a command, on the error stream"),
+    Document("node", "node", {"jobs": list[str]}, "the agent of a node, in one line"),
+    Document("node-check", "node --check", {"problems": list[str]}, "what would keep it from working"),
     Document("pace", "pace", {"rate": float | None, "granted": float | None}, "what was copied, on the error stream"),
     Document(
         "status",
@@ -217,17 +250,37 @@ DOCUMENTS = (
         {"status": CONTROLLER, "server": SERVER, "jobs": [JOB]},
         "the controller and its jobs; `top` prints the same",
     ),
-    Document("status-mine", "status --mine", {"capacity": Every(RESOURCE), "jobs": [JOB]}, "one's own jobs"),
+    Document(
+        "status-mine",
+        "status --mine",
+        {"capacity": Every(RESOURCE), "jobs": [{**JOB, "forecast": FORECAST}]},
+        "one's own jobs",
+    ),
+    Document("dashboard", "dashboard", None, "where a dashboard is, in one line"),
+    Document("monitoring", "monitoring", {"files": list[str]}, "files that were written"),
     Document("policy", "policy", None, "which policy decides"),
     Document("capacity", "capacity", {"capacity": Every(RESOURCE)}, "every resource"),
+    Document(
+        "capacity-suggest",
+        "capacity --suggest",
+        {"capacity": Every(RESOURCE), "doubts": list[Doubt]},
+        "every resource, and which capacities are in doubt",
+    ),
     Document("mode", "mode", None, "the mode; `pause` and `resume` print the same"),
     Document("pause-host", "pause --host", None, "the switch of this host; `resume --host` prints the same"),
     Document("drain", "drain", None, "whether it drains"),
     Document("exempt", "exempt", {"exempt": list[str]}, "jobs that are never paced"),
     Document("evict", "evict", None, "who was sent away"),
+    Document("promote", "promote", HandedOver, "who leads now"),
     Document("hook", "hook", None, "whether the batch system's word was taken"),
+    Document("tbf", "tbf", {"limits": Mapping[str, Limit], "left_out": list[str]}, "limits in Lustre, as text"),
+    Document("mmqos", "mmqos", {"limits": Mapping[str, Limit], "left_out": list[str]}, "limits in GPFS, as text"),
+    Document("slurm-files", "slurm files", None, "what a Slurm cluster needs"),
+    Document("slurm-check", "slurm check", {"findings": list[Finding]}, "what could fail of it"),
+    Document("slurm-bridge", "slurm bridge", Told, "what the bridge to Slurm has done"),
     Document("token", "token", None, "a token, or the file that it is in"),
     Document("loadtest", "loadtest", Figures, "what a controller stands"),
+    Document("loadtest-agents", "loadtest --agents", AgentFigures, "how long a control cycle takes"),
     Document("limited", "limited", Limited, "who was held back"),
     Document("explain", "explain JOB", Explanation, "why a job waited"),
     Document("explain-policy", "explain --policy", Shadow, "what other policies would have given"),

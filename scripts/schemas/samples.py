@@ -42,6 +42,19 @@ platform:
 applications:
   - {name: a, walltime: 9, profile: {1: 1}, phases: [{write: 1}]}
 """
+MACHINE = """\
+version: 1
+platform:
+  io_nodes: {count: 2, bandwidth: 1, nodes: 4}
+  targets: 3
+applications:
+  - {name: a, profile: {1: 1, 2: 2}, phases: [{write: 1}, {compute: 1}, {read: 1}]}
+  - {name: b, profile: {1: 1}, phases: [{write: 1}]}
+plan:
+  mapping: {a: 0, b: 0}
+  placement: {a: [0, 1], b: [1]}
+  sharing: {target: fcfs}
+"""
 _JOBS = "".join(
     f"  - {{name: j{i}, release: {i * 4000}, profile: {{1: 1, 2: 2}}, phases: [{{compute: 999}}, {{write: 9000}}]}}\n"
     for i in range(80)
@@ -67,7 +80,9 @@ CALLS = (
     ("simulate", "simulate window.yaml"),
     ("simulate", "simulate whole.yaml --sharing fcfs"),
     ("simulate", "simulate window.yaml --evenness"),
+    ("simulate", "simulate machine.yaml"),
     ("compare", "compare window.yaml --sharing fcfs,fair-share"),
+    ("compare", "compare machine.yaml --sharing fcfs,fair-share"),
     ("compare", "compare whole.yaml --sharing fcfs,fair-share --optimum"),
     ("compare-workloads", "compare whole.yaml window.yaml --sharing fcfs,fair-share"),
     ("compare", "compare whole.yaml --sharing fcfs,fair-share --goal stretch --variants 20 --workers 1"),
@@ -82,6 +97,8 @@ CALLS = (
     ("allocate", "allocate scratch-targets.yaml"),
     ("allocate", "allocate scratch-targets.yaml --without 0"),
     ("allocate-compare", "allocate scratch-targets.yaml --compare"),
+    ("plan", "plan io-nodes-nvme.yaml --anew --trials 2"),
+    ("plan", "plan io-nodes-nvme.yaml --anew --goal stretch"),
     ("size-buffer", "size-buffer burst-buffer.yaml --lead forever --schedule s.csv"),
     ("size-buffer", "size-buffer burst-buffer.yaml --lead forever --explain --partition dynamic"),
     ("size-buffer", "size-buffer burst-buffer.yaml --lead forever --partition isolated"),
@@ -107,6 +124,7 @@ CALLS = (
     ("inspect", "inspect window.yaml"),
     ("advise", "advise site.yaml --sharing fcfs,greedy-com --workers 1"),
     ("advise", "advise nodeless.yaml --sharing fcfs --workers 1"),
+    ("advise", "advise everything.yaml --sharing fcfs --workers 1"),
     ("advise", "advise job.darshan --sharing fcfs --workers 1"),
     (
         "advise",
@@ -120,8 +138,14 @@ CALLS = (
     ("campaign-status", "campaign status one"),
     ("campaign-table", "campaign table one"),
     ("campaign-table", "campaign table one --runs"),
+    ("campaign-rank", "campaign rank one --plans fair-share,list-fifo"),
     ("campaign", "campaign more.yaml -o two --workers 1"),
     ("campaign-status", "campaign merge one two -o both"),
+    ("campaign-export", "campaign export one -o one.zip"),
+    ("campaign-export", "campaign import one.zip -o again"),
+    ("slurm-files", "slurm files"),
+    ("slurm-files", "slurm files slurm"),
+    ("slurm-check", "slurm check slurm"),
     ("token", "token --job a --uid 1000 --key k=site.key"),
     ("token", "token --job a --uid 0 --key k=site.key -o a.token"),
 )
@@ -129,13 +153,14 @@ CALLS = (
 
 def prepare(folder: Path) -> None:
     """Put the files of all calls into a folder."""
-    for name in ("pack-night.yaml", "scratch-targets.yaml", "burst-buffer.yaml", "profiles.csv", "decide-state.json"):
+    scenarios = ("pack-night.yaml", "scratch-targets.yaml", "burst-buffer.yaml", "io-nodes-nvme.yaml")
+    for name in (*scenarios, "profiles.csv", "decide-state.json"):
         shutil.copy(ROOT / "examples" / name, folder)
     for name in ("sacct.txt", "jobs.swf", "transfers.csv", "week.csv", "week-sacct.txt"):
         shutil.copy(ROOT / "examples" / "traces" / name, folder)
     shutil.copy(a_log(), folder / "job.darshan")
     texts = {"window.yaml": WINDOW, "whole.yaml": WHOLE, "refuses.py": POLICY}
-    texts |= {"everything.yaml": EVERYTHING, "site.yaml": SITE, "nodeless.yaml": NODELESS}
+    texts |= {"everything.yaml": EVERYTHING, "machine.yaml": MACHINE, "site.yaml": SITE, "nodeless.yaml": NODELESS}
     texts |= {"campaign.yaml": CAMPAIGN, "more.yaml": CAMPAIGN.replace("1-3", "4-5")}
     for name, text in texts.items():
         (folder / name).write_text(text)

@@ -15,7 +15,7 @@ from penstock.engine.program import Program
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.instance import write_instance
-from benchmarks.peers.build import RECIPES, build_peer, missing, run_peer
+from benchmarks.peers.build import FLUIDS, build_peer, missing, run_peer
 
 Peer = Callable[[str], Path]
 
@@ -93,7 +93,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Peer:
 
 
 @pytest.mark.parametrize("end", [5.0, 9.3, 20.0, np.inf])
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", FLUIDS)
 def test_a_peer_agrees_with_the_plain_computation(peer: Peer, tmp_path: Path, name: str, end: float) -> None:
     given = program(end)
     write_instance(given, tmp_path / "instance")
@@ -106,7 +106,7 @@ def test_a_peer_agrees_with_the_plain_computation(peer: Peer, tmp_path: Path, na
 
 def test_peers_count_the_same_events(peer: Peer, tmp_path: Path) -> None:
     write_instance(program(), tmp_path / "instance")
-    counts = {name: run_peer(peer(name), tmp_path / "instance").events for name in RECIPES}
+    counts = {name: run_peer(peer(name), tmp_path / "instance").events for name in FLUIDS}
     assert len(set(counts.values())) == 1, counts
 
 
@@ -147,7 +147,7 @@ def test_simgrid_refuses_caps_it_cannot_express(peer: Peer, tmp_path: Path) -> N
         run_peer(peer("simgrid"), tmp_path / "instance")
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", FLUIDS)
 def test_a_truncated_instance_is_refused(peer: Peer, tmp_path: Path, name: str) -> None:
     write_instance(program(), tmp_path / "instance")
     (tmp_path / "short").write_bytes((tmp_path / "instance").read_bytes()[:-8])

@@ -20,7 +20,13 @@ from scripts.schemas.samples import ROOT, samples
 from scripts.schemas.schemas import PAGE, SCENARIO, SCHEMAS, gathered, page, scenario_schema, schemas_of, text
 
 # Commands that print what another one does.
-SAME = {"top": "status", "pause": "mode", "resume": "mode", "campaign merge": "campaign status"}
+SAME = {
+    "top": "status",
+    "pause": "mode",
+    "resume": "mode",
+    "campaign merge": "campaign status",
+    "campaign import": "campaign export",
+}
 SAME |= dict.fromkeys(("import slurm", "import swf", "import table"), "import darshan")
 OUT_OF_DATE = "docs/reference/schemas is out of date; `make schemas` writes it anew"
 
@@ -44,6 +50,7 @@ def test_commands_print_what_is_published(tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.slow
 @pytest.mark.long
+@pytest.mark.usefixtures("forking")
 def test_commands_of_the_controller_print_what_is_published(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
