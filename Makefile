@@ -3,8 +3,10 @@
 
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Tests run in that many processes: one more than there are processors, for some tests wait for a controller or a job.
-WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 1) + 1 )))
+# Tests run in that many processes: three more than there are processors, for some tests wait for a controller or a job.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 1) + 3 )))
+# Tests of time run beside at most one other, and only where that has a processor of its own.
+LANES ?= $(shell [ $$(nproc 2>/dev/null || echo 1) -ge 2 ] && echo 2 || echo 1)
 PYTEST_ARGS ?=
 # make mutate MUTATE_ARGS="live/core/losses.py --seconds 300 --seed 7 --verbose"
 MUTATE_ARGS ?=
@@ -15,6 +17,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 export HYPOTHESIS_PROFILE ?= ci
 # A site's modules may have set these for another Python, and a user's pip may install elsewhere.
 unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
+# Without bytecode every process would compile all libraries again, and pytest rewrite all tests.
+unexport PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 # Files of tests are UTF-8, whatever the locale.
 export PYTHONUTF8 := 1
 
@@ -26,18 +30,16 @@ MEASURED := build/bench-quick.txt
 # Whoever runs out of tests takes some of another's; neighbours stay together, and with them what they share.
 PYTEST := $(BIN)/python -m pytest --quiet --slow --dist worksteal
 
-# Quiet down to errors, which still show.
-PIP := $(BIN)/python -m pip -qq
 RUN_READY := $(VENV)/.run-ready
 TEST_READY := $(VENV)/.test-ready
-# Our own package is installed in place; the lock already holds all it needs to be built.
-INSTALL_PENSTOCK := $(PIP) install --no-deps --no-build-isolation --editable .
+LOCK := $(BIN)/python -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick soak mutate began installed prepared lint style types contracts audit kernels tests tests-at-once tests-of-time \
-	tests-beside-benchmarks costs docs bench bench-quick \
+.PHONY: help demo test quick soak mutate began prepared lint style types contracts audit kernels tests tests-at-once tests-of-time \
+	tests-beside-benchmarks costs docs wheelhouse bench bench-quick \
 	system schemas lock clean
 
 help:  ## show this list
@@ -46,7 +48,7 @@ help:  ## show this list
 demo: $(RUN_READY)  ## set up, compare all policies on a bundled scenario, write an HTML report
 	@$(BIN)/penstock demo
 
-test: began installed prepared audit tests-beside-benchmarks tests-of-time costs  ## set up everything and check everything (what .ci/run does)
+test: began prepared audit tests-beside-benchmarks tests-of-time costs  ## set up everything and check everything (what .ci/run does)
 	@echo "all checks passed in $$(( ($$(date +%s) - $$(cat $(BEGAN)) + 30) / 60 )) minutes"
 
 quick: lint  ## an answer within a minute: lint, types, and tests of what changed (or the fastest thousand)
@@ -68,15 +70,13 @@ mutate: $(TEST_READY)  ## change rules a little, one place at a time; which chan
 began:
 	@mkdir -p build && date +%s >$(BEGAN) && rm -f $(COSTS)
 
-# Debian's packages come while pip installs Python's.
-installed: $(BIN)/python
-	@$(MAKE) --no-print-directory system & debian=$$!; \
-	$(MAKE) --no-print-directory $(TEST_READY) || { kill $$debian; exit 1; }; wait $$debian
-
-# Kernels are compiled once, for all tests, while another processor looks at the types and builds the site.
+# Debian's packages come, and kernels are compiled once for all tests, while another processor looks at the types and
+# builds the site.
 prepared: $(TEST_READY)
-	@$(MAKE) --no-print-directory kernels & compiling=$$!; \
-	$(MAKE) --no-print-directory lint docs || { kill $$compiling; exit 1; }; wait $$compiling
+	@$(MAKE) --no-print-directory system & debian=$$!; \
+	$(MAKE) --no-print-directory kernels & compiling=$$!; \
+	$(MAKE) --no-print-directory lint docs || { kill $$compiling $$debian 2>/dev/null; exit 1; }; \
+	wait $$compiling || { kill $$debian 2>/dev/null; exit 1; }; wait $$debian
 
 lint: style types contracts  ## ruff, mypy --strict and the import contracts
 
@@ -108,9 +108,10 @@ tests-at-once: $(TEST_READY)
 	@echo "tests …"
 	@$(PYTEST) -n $(WORKERS) -m "not timing" --costs=$(COSTS) $(PYTEST_ARGS)
 
+# Those that take all of a processor, or that need nearly all of one, have one of the two lanes: the group `crowds`.
 tests-of-time: $(TEST_READY)
-	@echo "tests of time and memory, one at a time …"
-	@$(PYTEST) -m timing --costs=$(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
+	@echo "tests of time and memory, in $(LANES) lanes …"
+	@$(PYTEST) -n $(LANES) --dist loadgroup -m timing --costs=$(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
 
 # Quick benchmarks only find what breaks, so they need no machine of their own.
 tests-beside-benchmarks: $(TEST_READY)
@@ -124,6 +125,10 @@ costs:
 docs: $(TEST_READY)  ## build the site into build/site
 	@echo "docs …"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+wheelhouse: $(TEST_READY)  ## every wheel for machines without a network, into build/wheelhouse
+	@echo "wheelhouse …"
+	@PYTHON=$(BIN)/python scripts/wheelhouse.sh build/wheelhouse
 
 bench: $(TEST_READY) system  ## measure speed against a C loop and SimGrid
 	@echo "benchmarks …"
@@ -142,13 +147,10 @@ schemas: $(BIN)/python  ## write docs/reference/schemas anew, from the code and 
 
 lock: $(BIN)/python  ## choose new versions of everything for requirements/*.txt
 	@echo "lock …"
-	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(PIP) install uv
-	@$(BIN)/python -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --custom-compile-command "make lock" \
-		--extra all --group build --group test --group docs --output-file requirements/test.txt pyproject.toml
-	@$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --custom-compile-command "make lock" --constraint requirements/test.txt \
-		--extra all --group build --output-file requirements/run.txt pyproject.toml
+	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/python -m pip -qq install uv
+	@$(LOCK) --output-file requirements/uv.txt requirements/uv.in
+	@$(LOCK) --extra all --group build --group test --group docs --output-file requirements/test.txt pyproject.toml
+	@$(LOCK) --constraint requirements/test.txt --extra all --group build --output-file requirements/run.txt pyproject.toml
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
@@ -160,13 +162,11 @@ $(BIN)/python:
 
 $(RUN_READY): requirements/run.txt pyproject.toml | $(BIN)/python
 	@echo "packages to run penstock …"
-	@$(PIP) install --require-hashes -r requirements/run.txt
-	@$(INSTALL_PENSTOCK)
+	@scripts/python-packages.sh $(VENV) $<
 	@touch $@
 
 # The test set contains the run-time set, in the same versions.
 $(TEST_READY): requirements/test.txt pyproject.toml | $(BIN)/python
 	@echo "packages to test penstock …"
-	@$(PIP) install --require-hashes -r requirements/test.txt
-	@$(INSTALL_PENSTOCK)
+	@scripts/python-packages.sh $(VENV) $<
 	@touch $(RUN_READY) $@

@@ -10,14 +10,18 @@ import importlib.util
 import os
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from budget import Costs
+from forked import Forked
 from machine import make_plain
+from second_try import SecondTry
 
 make_plain()
 
@@ -27,14 +31,21 @@ ROOT = Path(__file__).resolve().parent.parent
 # run of examples that a test has no use for, as long as others come.
 _NO_REASON = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("default", deadline=None, suppress_health_check=_NO_REASON, max_examples=50)
-settings.register_profile("ci", settings.get_profile("default"), max_examples=15, derandomize=True, print_blob=True)
-settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
+settings.register_profile("ci", settings.get_profile("default"), max_examples=10, derandomize=True, print_blob=True)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=5)
 settings.register_profile("soak", settings.get_profile("default"), max_examples=250, print_blob=True)
 settings.register_profile("deep", settings.get_profile("default"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+if settings.get_current_profile_name() == "ci":
+    # Hypothesis also draws numbers that it finds in the code loaded so far, and which code that is depends on the tests
+    # that a worker happened to run before: "the same examples every time" was not true.
+    providers._get_local_constants = lambda: providers._local_constants
 
 # Whoever runs us in the background may have us ignore interrupts, and then all that we start ignores them, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+ALL = pytest.StashKey[bool]()  # whether no paths were asked for
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,8 +56,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(SecondTry())
+    config.stash[ALL] = is_all(config.args)
+    if worker := getattr(config, "workerinput", None):
+        load_own_part_first(config.args, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
     if file := config.getoption("--costs"):
         config.pluginmanager.register(Costs(None if hasattr(config, "workerinput") else file))
+
+
+def load_own_part_first(paths: list[str], worker: int, workers: int) -> None:
+    """Workers begin to load all tests at different places: what one has rewritten, the others find done."""
+    if is_all(paths):
+        found = [*(ROOT / "tests").glob("*/"), *(ROOT / "tests").glob("test_*.py")]
+        order = [*sorted(path.relative_to(ROOT).as_posix() for path in found if path.name != "__pycache__"), "src"]
+        first = worker * len(order) // workers
+        paths[:] = order[first:] + order[:first]
+
+
+def is_all(paths: list[str]) -> bool:
+    return [Path(path).name for path in paths] == ["tests", "src"]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Tests of time are in few files; to load all others would take longer than some of these tests."""
+    if config.getoption("markexpr") != "timing" or collection_path.suffix != ".py":
+        return None
+    return True if "mark.timing" not in collection_path.read_text(encoding="utf-8") else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -54,6 +89,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--soak"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    if config.stash[ALL]:  # in the same order in all workers, wherever they began
+        items.sort(key=lambda item: str(item.path))
     # Long ones first, so that no worker is left alone with one at the end.
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
@@ -90,6 +127,12 @@ def no_browser() -> str | None:
     if shutil.which("chromium") is None:
         return "chromium is not on the PATH"
     return None
+
+
+@pytest.fixture
+def forking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the code under test starts as `python -m …` is forked."""
+    monkeypatch.setattr(subprocess, "Popen", Forked)
 
 
 @pytest.fixture(scope="session")

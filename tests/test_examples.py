@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from penstock import load
 from penstock.cli.group import app
-from penstock.policies.sharing import NAMES
+from penstock.policies.sharing import NAMES, find
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SCENARIOS = sorted(EXAMPLES.glob("*.yaml"))
@@ -41,7 +41,8 @@ def test_compare_follows_the_contract(file: Path) -> None:
     assert document["scenario"] == str(file)
     runs = document["runs"]
     assert isinstance(runs, list)
-    assert [run["sharing"] for run in runs] == list(NAMES)
+    # On a whole machine nobody can plan ahead.
+    assert [run["sharing"] for run in runs] == [name for name in NAMES if not (scenario.plan and find(name).prepare)]
     for run in runs:
         assert run.keys() >= RUN_KEYS
         assert [job["name"] for job in run["applications"]] == [job.name for job in scenario.applications]
@@ -79,4 +80,4 @@ def test_the_state_gets_a_decision_from_every_policy(name: str) -> None:
 
 
 def test_examples_are_small() -> None:
-    assert sum(file.stat().st_size for file in EXAMPLES.iterdir() if file.is_file()) < 30_000
+    assert sum(file.stat().st_size for file in EXAMPLES.iterdir() if file.is_file()) < 40_000

@@ -1,10 +1,10 @@
 """Best next event (P1 §4.3): which completion, and when, gives the best minimum yield, and with which rates.
 
-Fix the application k that completes at t+u (or nobody, for the end of the window). Flow i has limit b, volume V,
-progress T and age a, and x ≤ min(b·u, V) more bytes bring it to the yield (T + x/b)/(a + u). Some yield y is within
-everyone's reach exactly when y respects every one of these ceilings:
+Fix the application k that completes at t+u (or nobody, for the end of the window). Flow i has b alone, limit l (b, but
+on a whole machine), volume V, progress T and age a, and x ≤ min(l·u, V) more bytes bring it to the yield
+(T + x/b)/(a + u). Some yield y is within everyone's reach exactly when y respects every one of these ceilings:
 
-- of each flow i:   (T + u)/(a + u) while b·u < V, else (T + V/b)/(a + u);
+- of each flow i:   (T + u·l/b)/(a + u) while l·u < V, else (T + V/b)/(a + u);
 - of k:             (T + V/b)/(a + u);
 - of the capacity:  b·(y·(a + u) − T), summed over the flows for which it is positive, is at most B·u − V_k. A sum of
   positive parts is the largest of its subset sums, so for every subset y ≤ (B·u − V_k + Σ b·T)/Σ b·(a + u); the
@@ -32,6 +32,7 @@ class Flow:
 
     name: str
     limit: float
+    alone: float  # b, by which progress is reckoned; the limit, but on a whole machine
     volume: float
     progress: float
     age: float
@@ -42,7 +43,7 @@ class Flow:
 
     def full(self) -> float:
         """Progress once the operation is complete."""
-        return self.progress + self.volume / self.limit
+        return self.progress + self.volume / self.alone
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,16 @@ def lowest_ceiling(flows: list[Flow], bandwidth: float, owed: float, u: float) -
     ceilings = []
     for flow in flows:
         if flow.capped(u):
-            level = (flow.progress + u) / (flow.age + u)
-            ceilings.append(Ceiling(level, compare(flow.age, flow.progress), flow))
+            pace = flow.limit / flow.alone
+            level = (flow.progress + pace * u) / (flow.age + u)
+            ceilings.append(Ceiling(level, compare(pace * flow.age, flow.progress), flow))
         else:
             ceilings.append(Ceiling(flow.full() / (flow.age + u), -1, flow))
     weight = done = age = 0.0
     for flow in sorted(flows, key=lambda flow: flow.progress / (flow.age + u)):
-        weight += flow.limit
-        done += flow.limit * flow.progress
-        age += flow.limit * flow.age
+        weight += flow.alone
+        done += flow.alone * flow.progress
+        age += flow.alone * flow.age
         level = (max(0.0, bandwidth * u - owed) + done) / (age + weight * u)
         ceilings.append(Ceiling(level, compare(bandwidth * age + weight * owed, weight * done)))
     return min(ceilings, key=lambda ceiling: ceiling.level)
@@ -133,7 +135,7 @@ def even_rates(flows: list[Flow], left: float, u: float) -> dict[str, float]:
         lowest = lowest_ceiling(free, left, 0.0, u)
         if lowest.owner is None:
             for flow in free:
-                rates[flow.name] = flow.limit * max(0.0, lowest.level * (flow.age + u) - flow.progress) / u
+                rates[flow.name] = flow.alone * max(0.0, lowest.level * (flow.age + u) - flow.progress) / u
             break
         flow = lowest.owner
         rates[flow.name] = min(flow.limit, flow.volume / u)
@@ -145,7 +147,14 @@ def even_rates(flows: list[Flow], left: float, u: float) -> dict[str, float]:
 def flows_of(state: dict[str, Any]) -> list[Flow]:
     """Read the active operations of a state document."""
     return [
-        Flow(f["name"], f["bandwidth"], f["remaining"], f["progress"], state["now"] - f["release"])
+        Flow(
+            f["name"],
+            min(f.get("limit", f["bandwidth"]), state["capacity"]),
+            f["bandwidth"],
+            f["remaining"],
+            f["progress"],
+            state["now"] - f["release"],
+        )
         for f in state["active"]
     ]
 

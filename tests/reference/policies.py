@@ -36,10 +36,10 @@ def yield_at(flow: State, time: float, moved: float = 0.0) -> float:
 
 
 def fill(flows: list[State], capacity: float) -> Rates:
-    """Give each flow in turn all it can take of what is left."""
+    """Give each flow in turn all it can take of what is left; on a whole machine that may exceed its rate alone."""
     rates = {}
     for flow in flows:
-        rates[flow["name"]] = min(flow["bandwidth"], capacity)
+        rates[flow["name"]] = min(flow.get("limit", flow["bandwidth"]), capacity)
         capacity -= rates[flow["name"]]
     return rates
 
@@ -111,7 +111,7 @@ def set_10(state: State) -> Rates:
     priority: dict[Any, float] = {n: 10.0**-n for n in sets if n is not None}
     if None in sets:
         priority[None] = max(priority.values(), default=1.0)
-    demand = {n: sum(flow["bandwidth"] for flow in flows) for n, flows in sets.items()}
+    demand = {n: sum(flow.get("limit", flow["bandwidth"]) for flow in flows) for n, flows in sets.items()}
     left, open_sets, budget = state["capacity"], set(sets), dict(demand)
     while open_sets:
         total = sum(priority[n] for n in open_sets)
@@ -162,7 +162,7 @@ def annealed_credit(state: State) -> Rates:
 def mean_loss(state: State) -> float:
     """Mean of 1 - yield over all who are released and not finished; at the release nothing is lost yet."""
     losses = []
-    for one in state["active"] + state.get("computing", []):
+    for one in state.get("there") or state["active"] + state.get("computing", []):
         age = state["now"] - one["release"]
         losses.append(1 - one["progress"] / age if age > 0 else 0.0)
     return sum(losses) / len(losses)

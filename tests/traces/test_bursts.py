@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
@@ -148,7 +147,6 @@ def test_distance_is_that_of_shifted_bytes() -> None:
     assert distance(spread, point) == approx(2.5, rel=1e-6)
 
 
-@pytest.mark.timing
 def test_65_536_bursts_take_a_tenth_of_a_second() -> None:
     rng = np.random.default_rng(1)
     start = np.sort(rng.uniform(0, SECONDS, 65_536))

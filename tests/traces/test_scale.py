@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 CODE = """
 import json, resource, sys, time
 from penstock.model import save
@@ -24,7 +22,6 @@ print(json.dumps({"cpu": used.ru_utime + used.ru_stime, "peak": peak, "logs": lo
 """
 
 
-@pytest.mark.timing
 def test_a_thousand_logs_take_five_seconds_and_150_megabytes(logs: Path, tmp_path: Path) -> None:
     files = sorted(logs.rglob("*.darshan"))
     folder = tmp_path / "logs"

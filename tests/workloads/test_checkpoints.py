@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -253,9 +253,9 @@ def test_a_seed_decides_everything() -> None:
 
 def test_the_longest_traces_take_little_time_and_room() -> None:
     long_runs()
-    begin = perf_counter()
+    begin = thread_time()
     scenario = long_runs(seed=1, mtbf=5, load=0.2)
-    assert perf_counter() - begin < 2
+    assert thread_time() - begin < 2
     assert 50_000 < sum(len(each.phases) for each in scenario.applications) < 150_000
 
 

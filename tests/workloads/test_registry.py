@@ -25,7 +25,7 @@ def test_every_generator_is_listed_with_a_rule_a_source_and_its_defaults() -> No
 
 
 def test_examples_and_tables_draw_nothing() -> None:
-    seeded = ["synthetic", "chains", "uniform", "packs", "targets", "checkpoints", "arrivals"]
+    seeded = ["synthetic", "chains", "uniform", "packs", "targets", "checkpoints", "arrivals", "machine"]
     seeded += ["apex-nersc", "apex-trilab"]
     assert [each.name for each in generators() if each.seeded] == seeded
 
@@ -35,7 +35,7 @@ def test_defaults_make_a_scenario(kind: str) -> None:
     scenario = generate(kind)
     assert (scenario.window is None) == (kind in {"chains", "uniform", "packs", "tucan", "targets", "checkpoints"})
     real = dict.fromkeys(("checkpoints", "apex-nersc", "apex-trilab"), 160e9)
-    assert scenario.platform.bandwidth == {"targets": None, "arrivals": 500e9, **real}.get(kind, 1)
+    assert scenario.platform.bandwidth == {"targets": None, "machine": None, "arrivals": 500e9, **real}.get(kind, 1)
     assert scenario.noise == 0
 
 

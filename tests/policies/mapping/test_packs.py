@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,7 +111,6 @@ def test_a_job_with_too_much_io_has_a_pack_of_its_own():
     assert packed(np.array([2.0, 1.0]), np.array([2.0, 0.0]), np.array([1, 1]), ROOM, 0.5).tolist() == [0, 1]
 
 
-@pytest.mark.timing
 def test_a_thousand_jobs_in_a_fifth_of_a_second():
     from time import thread_time  # noqa: PLC0415
 
