@@ -43,7 +43,8 @@ def test_the_first_sentence_says_how_many_are_held_back_and_who_has_the_bandwidt
     gone = job(9, 0.0, "gone", stages=["lost"], limit=0.0, granted={})
     resource = {"all": {"capacity": CAPACITY, "charged": CAPACITY, "granted": CAPACITY, "in_service": True}}
     assert told(first, second, *others, gone, capacity=resource)["short"] == [
-        "5 jobs wait and 1 is slowed down: big of user 3000000001 has 70 % of the file system, next of user 3000000002 has 30 %.",
+        "5 jobs wait and 1 is slowed down: big of user 3000000001 has 70 % of the file system, "
+        "next of user 3000000002 has 30 %.",
         "w3, w4, w5 and 2 more wait behind big (70 B/s), next (30 B/s).",
         "next gets 30 B/s of the 100 B/s it could use, beside big (70 B/s).",
         "The policy fcfs decides so: first come, first served.",
