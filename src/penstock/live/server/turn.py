@@ -39,6 +39,7 @@ from penstock.live.core.events import (
 from penstock.live.core.notices import Notices
 from penstock.live.core.state import PAUSED, RUN
 from penstock.live.journal import JournalWriter as Pen
+from penstock.live.server.audit import AuditLog
 from penstock.live.server.capacity_watch import CapacityWatch
 from penstock.live.server.counters import Counters, of_state
 from penstock.live.server.deaths import Deaths
@@ -50,7 +51,7 @@ from penstock.live.server.munge import Munge
 from penstock.live.server.own_jobs import NoAnswer, OwnJobs
 from penstock.live.server.post_times import PostTimes
 from penstock.live.server.protocol import Connection
-from penstock.live.server.quotas import Allowance, Doorman, Quotas
+from penstock.live.server.quotas import Doorman, Quotas
 from penstock.live.server.site_file import SiteFile
 from penstock.live.server.tally import Tally
 from penstock.live.server.unpaced import Mark
@@ -74,7 +75,6 @@ RETRY = 1.0  # seconds between two tries to write what the disk refused
 SAY_AGAIN = 60.0  # seconds between two complaints about a policy that fails
 PATIENCE = 60.0  # seconds until everybody goes unpaced
 FENCED = 3  # the exit code of a controller that another has succeeded
-REPEATED = ("status", "server", "top", "mine", "forecasts")  # looks that screens ask for again and again
 US = 0  # the session in which the controller gives orders to itself
 
 
@@ -112,7 +112,7 @@ class Shell:
         self.clock = clock or Clock()
         self.munge = munge or Munge()
         self.doorman: Doorman[Connection] = Doorman(quotas, frozenset({0, house.own_uid}))
-        self.counters = Counters()
+        self.counters, self.audit = Counters(), AuditLog(log, loop.time)
         self.post_times, self.tally = PostTimes(clocks.perf_counter), Tally(core.state)
         self.capacity_watch = CapacityWatch([each.name for each in core.state.settings.resources])
         self.connections: dict[int, Connection | Lane] = {}
@@ -130,12 +130,10 @@ class Shell:
         self._site = site or SiteFile(None, "paced")
         self._leader = leader
         self._capacity: list[float] = []
-        self._looked: dict[int, set[str]] = {}  # by session: looks that were logged
         self._said_by: int | None = None  # the record up to which the journal says what the mark does
         self._trouble_since: float | None = None
         self._gave_up = self._silent = False
         self._ended = False
-        self._complaints, self._unsaid = Allowance(10.0, 100.0, loop.time()), 0  # of those that are refused
         self._failures, self._said_at = core.state.failures, -SAY_AGAIN  # of the policy, and when they were last told
 
     # What connections tell.
@@ -161,20 +159,12 @@ class Shell:
         self.connections[connection.session] = connection
         self.counters.admitted += 1
         self._put(Connected(connection.session, admit.identity, admit.epoch_seen))
-        self._audit("connected", connection, agent=admit.agent)
+        self.audit.write("connected", connection, agent=admit.agent)
 
     def refused(self, connection: Connection | Lane, refuse: Refuse) -> None:
         """Somebody was not let in, or is sent away."""
         self.counters.refused += 1
-        error = refuse.error
-        if self._complaints.wait(self.loop.time()) > 0.0:
-            self._unsaid += 1
-            return
-        self._complaints.take()
-        unsaid, self._unsaid = self._unsaid or None, 0
-        self._audit(
-            "refused", connection, code=error.code, text=error.text, detail=refuse.detail or None, not_told=unsaid
-        )
+        self.audit.refused(connection, refuse)
 
     def heard(self, connection: Connection | Lane, message: FromClient) -> None:
         """Somebody who was let in says something."""
@@ -186,7 +176,7 @@ class Shell:
         if isinstance(message, Post):
             self.post_times.posted(connection.session, message)
         elif isinstance(message, Admin):
-            self._audit_command(connection, message)
+            self.audit.command(connection, message)
             if message.verb == "explain":
                 self._answering.add(answering := self.loop.create_task(self._explain(connection, message)))
                 answering.add_done_callback(self._answering.discard)
@@ -201,7 +191,7 @@ class Shell:
                 looked_up.add_done_callback(partial(self._put_later, Frame(connection.session, message)))
                 return
         elif isinstance(message, Hook):
-            self._audit("hook", connection, says=message.kind, about=message.job, node=message.node or None)
+            self.audit.write("hook", connection, says=message.kind, about=message.job, node=message.node or None)
         self._put(Frame(connection.session, message))
 
     async def _explain(self, connection: Connection | Lane, message: Admin) -> None:
@@ -220,9 +210,8 @@ class Shell:
         assert connection.session is not None and connection.identity is not None
         del self.connections[connection.session]
         self.post_times.gone(connection.session)
-        self._looked.pop(connection.session, None)
         self._put(Closed(connection.session))
-        self._audit("closed", connection)
+        self.audit.closed(connection)
         if connection.member is not None and connection.identity.pid is not None:
             self._deaths.watch(connection.identity.pid, connection.session, connection.member)
 
@@ -362,7 +351,7 @@ class Shell:
                 self._send(output.session, output.message)
             elif isinstance(output, Close):
                 if (connection := self.connections.get(output.session)) is not None:
-                    self._audit("sent away", connection, code=output.code)
+                    self.audit.write("sent away", connection, code=output.code)
                     connection.close()
             elif isinstance(output, WakeAt):
                 wake = output.time if wake is None else min(wake, output.time)
@@ -486,29 +475,6 @@ class Shell:
             self._wake.cancel()
         for connection in list(self.connections.values()):
             connection.close()
-
-    def _audit_command(self, connection: Connection | Lane, message: Admin) -> None:
-        """Every order is logged; of looks, which a screen repeats every second, the first of each connection."""
-        assert connection.session is not None
-        if message.verb in REPEATED:
-            looked = self._looked.setdefault(connection.session, set())
-            if message.verb in looked:
-                return
-            looked.add(message.verb)
-        self._audit("command", connection, verb=message.verb, args=message.args)
-
-    def _audit(self, event: str, connection: Connection | Lane, **fields: Any) -> None:
-        who = connection.identity
-        known = {"uid": who.uid, "kind": who.kind, "role": who.role, "job": who.job, "pid": who.pid} if who else {}
-        certificate = connection.peer.certificate
-        self.log.info(
-            event,
-            session=connection.session,
-            address=connection.peer.address,
-            certificate=certificate,
-            **known,
-            **fields,
-        )
 
 
 def _not_raised(rate: Rate, told: tuple[int, float]) -> Rate:
