@@ -21,6 +21,13 @@ FASTEST = (
     "tests/cli/test_contract.py",
     "tests/cli/test_bad_input.py",
 )
+# What has no tests of its own by its name: who uses it, has.
+ELSEWHERE = {
+    "wire": ("tests/live/server", "tests/client"),
+    "errors.py": ("tests/model/test_refusals.py", "tests/cli/test_bad_input.py"),
+    "_moved.py": ("tests/test_moved.py",),
+    "files.py": ("tests/test_files.py",),
+}
 
 
 def git(*words: str) -> list[str]:
@@ -43,9 +50,13 @@ def tests_of(file: Path) -> Iterator[Path]:
             yield file
         case ("tests", *_, _) if file.suffix == ".py":
             yield file.parent
+        case ("src", "penstock", room, *_) if room in ELSEWHERE:
+            yield from map(Path, ELSEWHERE[room])
         case ("src", "penstock", *below) if file.suffix == ".py":
             yield from _mirrored(Path(*below))
             yield file
+        case ("src", "penstock", *below) if len(below) > 1:  # C of the library, scripts of pages
+            yield from _mirrored(Path(*below))
         case ("docs" | "benchmarks" | "scripts" as room, *_):
             yield Path("tests", room)
 

@@ -25,6 +25,8 @@ TESTS = Path(__file__).parent
         ("docs/index.md", ["tests/docs"]),
         ("benchmarks/rows.py", ["tests/benchmarks"]),
         ("scripts/mutate.py", ["tests/scripts"]),
+        ("src/penstock/wire/messages.py", ["tests/live/server", "tests/client"]),
+        ("src/penstock/client/shim/pay.c", ["tests/client/shim"]),
         ("src/penstock/py.typed", list(quick.FASTEST)),
         ("tests/conftest.py", list(quick.FASTEST)),
         ("Makefile", list(quick.FASTEST)),
