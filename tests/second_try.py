@@ -49,6 +49,7 @@ class SecondTry:
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
         if failed := [report for report in reports if report.failed]:
             failed[0].outcome = AGAIN  # type: ignore[assignment]  # ours, as pytest's are for those that it knows
+            item.session._setupstate.teardown_exact(None)  # a controller of the whole module may be what went wrong
             reports = [failed[0], *runtestprotocol(item, nextitem=nextitem, log=False)]
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
