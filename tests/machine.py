@@ -8,8 +8,10 @@ socket: a UNIX socket's may have 107 bytes.
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterable, MutableMapping
+from functools import cache
 from pathlib import Path
 
 # Of the site's penstock; of what a terminal can do; of how Python runs; of proxies; of an enclosing batch job.
@@ -54,3 +56,25 @@ def open_to_all(folder: Path) -> None:
     for each in (folder, *folder.parents):
         if "pytest-of-" in str(each):
             each.chmod(0o755)
+
+
+# In a container, and in a namespace with one user, root may not do all that root does.
+
+
+@cache
+def can_be_others() -> bool:
+    """Whether tests may become another user and give files away."""
+    return os.geteuid() == 0 and _works("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "true")
+
+
+@cache
+def can_mount() -> bool:
+    """Whether tests may mount something that only they see."""
+    return os.geteuid() == 0 and _works("unshare", "--mount", "true")
+
+
+def _works(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False

@@ -18,6 +18,7 @@ from matplotlib.image import imread
 
 from cli.controlled import PATIENCE, RATE, Controller, children, ended, no_controller, patient, stopped, until
 from cli.user import command, environment
+from machine import can_mount
 
 # Sleeps little at a time: a signal that arrives just before Python falls asleep is handled when it wakes up.
 SLEEPER = "import time; print('up', flush=True); any(time.sleep(0.1) for _ in range(6000))"
@@ -108,7 +109,7 @@ def test_an_environment_that_cannot_be_taken_stops_no_job(data):
         )
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a full disk over shared memory")
+@pytest.mark.skipif(not can_mount(), reason="only root can mount a full disk over shared memory")
 def test_run_without_a_place_for_its_bucket_is_the_command(controller):
     full = 'mount -t tmpfs -o size=4k full /dev/shm && head -c 4k /dev/zero > /dev/shm/zeros && exec "$@"'
     done = subprocess.run(
@@ -235,7 +236,7 @@ def test_processes_of_a_run_share_the_rate(controller):
     assert told["moved"] == 15e6 and told["announced"] >= 15e6  # more than was announced, so it was announced
     job = until(lambda: (found := controller.known("shared")) and not found["active"] and found)
     assert (job["moved"], job["operations"], job["members"]) == (15e6, 1, 0)
-    assert not list(Path("/dev/shm").glob("penstock.*.shared.*"))
+    assert not list(Path("/dev/shm").glob(f"penstock.{os.geteuid()}.shared.*"))
 
 
 def test_a_run_that_pays_for_nothing_moved_what_the_kernel_counted(controller):

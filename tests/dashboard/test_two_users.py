@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pwd
 import subprocess
 import sys
@@ -14,11 +13,11 @@ import pytest
 
 from cli.controlled import PATIENCE, Controller, until
 from dashboard.conftest import Screen
-from machine import open_to_all
+from machine import can_be_others, open_to_all
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user"),
+    pytest.mark.skipif(not can_be_others(), reason="only root can be another user"),
 ]
 NOBODY = pwd.getpwnam("nobody")
 # Everything is imported before: another user need not be able to read this checkout.

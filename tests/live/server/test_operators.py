@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import grp
-import os
 import resource
 import signal
 import socket
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from machine import open_to_all
+from machine import can_be_others, open_to_all
 from penstock.live.journal import replay
 from penstock.live.server import readiness
 from penstock.live.server.config import make_config
@@ -46,7 +45,7 @@ except PenstockError as error:
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+@pytest.mark.skipif(not can_be_others(), reason="only root can be another user")
 @pytest.mark.parametrize("many", [0, 100])
 def test_operators_are_those_of_the_group_also_by_a_supplementary_one(server: Make, many: int) -> None:
     group = next(each for each in grp.getgrall() if each.gr_gid not in (0, 65534))
@@ -189,7 +188,7 @@ def test_what_the_core_reckons_with_stays_until_a_restart(server: Make) -> None:
     assert controller.ask("capacity")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to any group")
+@pytest.mark.skipif(not can_be_others(), reason="only root can give files to any group")
 def test_operators_can_read_the_journal_and_others_cannot(server: Make) -> None:
     group = next(each for each in grp.getgrall() if each.gr_gid not in (0, 65534))
     controller = server(socket={"path": "", "admin_group": group.gr_name})

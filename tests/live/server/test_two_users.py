@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -11,12 +10,12 @@ from collections.abc import Callable
 
 import pytest
 
-from machine import open_to_all
+from machine import can_be_others, open_to_all
 
 from .conftest import PATIENCE, Server, until
 
 Make = Callable[..., Server]
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be other users")
+pytestmark = pytest.mark.skipif(not can_be_others(), reason="only root can be other users")
 USER = """
 import json, os, selectors, socket, sys
 from penstock.wire import messages as wire
