@@ -140,11 +140,11 @@ def _bursts(count: str) -> float:
     import numpy as np  # noqa: PLC0415
 
     from penstock.traces.bursts import merged  # noqa: PLC0415
-    from penstock.traces.pieces import Pieces  # noqa: PLC0415
+    from penstock.traces.pieces import IoPieces  # noqa: PLC0415
 
     rng = np.random.default_rng(1)
     start = np.sort(rng.uniform(0, 1000, int(count)))
-    pieces = Pieces(
+    pieces = IoPieces(
         start, start + 1e-3, rng.lognormal(size=len(start)), np.zeros(len(start), bool), np.zeros(len(start))
     )
     merged(pieces, 1000.0, 0.005)
@@ -164,10 +164,10 @@ def _jobs(count: str) -> float:
     from penstock.traces import Options  # noqa: PLC0415
     from penstock.traces.build import build  # noqa: PLC0415
     from penstock.traces.job import Job  # noqa: PLC0415
-    from penstock.traces.pieces import Pieces  # noqa: PLC0415
+    from penstock.traces.pieces import IoPieces  # noqa: PLC0415
 
     start: Floats = np.arange(10, dtype=np.float64) * 60.0
-    pieces = Pieces(start, start + 3.0, np.full(10, 1e9), np.ones(10, bool), np.zeros(10))
+    pieces = IoPieces(start, start + 3.0, np.full(10, 1e9), np.ones(10, bool), np.zeros(10))
     jobs = [Job(f"{i}", "u", "sim", 6.0 * i, 650.0, pieces, "dxt", nodes=4) for i in range(int(count))]
     built = build(jobs, Options(bandwidth=1e12), kind="darshan", what="jobs", begun=0.0).scenario
     with tempfile.TemporaryDirectory() as folder:

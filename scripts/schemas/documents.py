@@ -20,7 +20,7 @@ from penstock.lookback.shadow import Shadow
 from penstock.metrics.result import Result
 from penstock.studies.attack import Attack
 from penstock.studies.buffers import Buffered
-from penstock.studies.buffers.sweep import Comparison, Sweep
+from penstock.studies.buffers.sweep import StrategyComparison, Sweep
 from penstock.studies.decision import Decision
 from penstock.studies.optimum import Optimum
 from penstock.studies.packs import Packing
@@ -203,7 +203,9 @@ DOCUMENTS = (
         "a schedule, checked",
     ),
     Document("buffer", "buffer", BEHIND, "a run behind a buffer"),
-    Document("buffer-compare", "buffer --compare", With(Comparison, {"runs": [BEHIND]}), "strategies side by side"),
+    Document(
+        "buffer-compare", "buffer --compare", With(StrategyComparison, {"runs": [BEHIND]}), "strategies side by side"
+    ),
     Document("buffer-sweep", "buffer --sweep", Sweep, "capacities from none to plenty"),
     Document(
         "profiles",

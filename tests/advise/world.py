@@ -25,7 +25,7 @@ from penstock.studies.share import simulate
 from penstock.traces import Imported, Options, import_table
 from penstock.traces.build import build
 from penstock.traces.job import Job
-from penstock.traces.pieces import Pieces, curve
+from penstock.traces.pieces import IoPieces, curve
 
 DAY = 86_400.0
 BANDWIDTH, NODE_BANDWIDTH = 20e9, 1e9
@@ -136,7 +136,7 @@ def heat_maps(seen: Watched, folder: Path, options: Options) -> Imported:
         volume = np.diff(curve(job.pieces.start, job.pieces.end, job.pieces.volume).by(edges))
         busy = volume > 1.0
         half = np.full(int(busy.sum()), job.seconds / BINS / 2.0)
-        pieces = Pieces(edges[:-1][busy], edges[1:][busy], volume[busy], np.ones(len(half), bool), half)
+        pieces = IoPieces(edges[:-1][busy], edges[1:][busy], volume[busy], np.ones(len(half), bool), half)
         return replace(job, pieces=pieces, source="heatmap", resolution=job.seconds / BINS)
 
     return _built(seen, options, binned)
@@ -149,7 +149,7 @@ def counters(seen: Watched, folder: Path, options: Options) -> Imported:
     def spread(job: Job) -> Job:
         start, end = float(job.pieces.start.min()), float(job.pieces.end.max())
         columns = (start, end, job.pieces.total, True, (end - start) / 2.0)
-        return replace(job, pieces=Pieces._make(np.array([value]) for value in columns), source="counters", opens=1)
+        return replace(job, pieces=IoPieces._make(np.array([value]) for value in columns), source="counters", opens=1)
 
     return _built(seen, options, spread)
 
@@ -174,7 +174,7 @@ def _jobs(seen: Watched) -> Iterator[Job]:
         own = order[edges[i] : edges[i + 1]]
         begin, end = float(seen.timeline.started[i]), float(seen.timeline.stopped[i])
         nothing = np.zeros(len(own))
-        pieces = Pieces(seen.start[own] - begin, seen.stop[own] - begin, seen.volume[own], nothing == 0, nothing)
+        pieces = IoPieces(seen.start[own] - begin, seen.stop[own] - begin, seen.volume[own], nothing == 0, nothing)
         name, number = each.name.split(".")
         yield Job(
             number, "u", name, begin + ZERO, end - begin, pieces, "dxt", nodes=each.nodes, nodes_origin="measured"

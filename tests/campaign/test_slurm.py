@@ -21,7 +21,7 @@ from penstock.advise import advise
 from penstock.campaign import remote as elsewhere
 from penstock.campaign import run_campaign, slurm
 from penstock.campaign.executor import Here, executor
-from penstock.campaign.slurm import Request, read_request
+from penstock.campaign.slurm import JobRequest, read_request
 from penstock.campaign.store import Store
 from penstock.errors import InvalidOption
 
@@ -178,8 +178,8 @@ def test_jobs_that_slurm_does_not_take(tmp_path, queue, request_, words):
 
 
 def test_requests():
-    assert read_request("") == Request()
-    assert read_request("jobs=3, cores=8,walltime=1-00:00:00,memory=16 GB,account=a.b,interface=ib0") == Request(
+    assert read_request("") == JobRequest()
+    assert read_request("jobs=3, cores=8,walltime=1-00:00:00,memory=16 GB,account=a.b,interface=ib0") == JobRequest(
         3, 8, "16 GB", "1-00:00:00", None, "a.b", "ib0"
     )
     assert read_request("cores=8", workers=17).jobs == 3
@@ -211,7 +211,7 @@ def test_a_machine_without_slurm(tmp_path, monkeypatch):
 
 
 def test_directories_that_a_job_script_cannot_hold(tmp_path):
-    made = slurm.Slurm(Request())
+    made = slurm.SlurmWorkers(JobRequest())
     made.logs = tmp_path / "my results" / "logs"
     with pytest.raises(InvalidOption, match="my results/logs has characters that a job script cannot hold"):
         made._logs()

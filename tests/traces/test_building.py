@@ -21,7 +21,7 @@ from penstock.traces.inspecting import checked, inspect_import, inspect_scenario
 from penstock.traces.job import Job
 from penstock.traces.names import Pseudonyms
 from penstock.traces.options import share, window_of
-from penstock.traces.pieces import Pieces
+from penstock.traces.pieces import IoPieces
 
 GB = 1e9
 
@@ -30,7 +30,7 @@ def job(
     name: str, start: float, writes: list[tuple[float, float, float]], seconds: float = 1000.0, **more: object
 ) -> Job:
     at, until, volume = (np.array(column, float) for column in zip(*writes, strict=True))
-    pieces = Pieces(at, until, volume, np.ones(len(at), bool), np.zeros(len(at)))
+    pieces = IoPieces(at, until, volume, np.ones(len(at), bool), np.zeros(len(at)))
     known = {"id": name, "user": "ada", "executable": "sim", "pieces": pieces, "source": "dxt"}
     return Job(start=start, seconds=seconds, **known | more)  # type: ignore[arg-type]
 

@@ -14,14 +14,14 @@ from pytest import approx
 from penstock.traces.bursts import Bursts, bursts, merged, per_bin
 from penstock.traces.merging import merge_cheapest
 from penstock.traces.merging_few import merge_few
-from penstock.traces.pieces import Pieces, coarse, curve, distance
+from penstock.traces.pieces import IoPieces, coarse, curve, distance
 
 SECONDS = 1000.0
 
 
-def pieces_of(rows: list[tuple[float, float, float]]) -> Pieces:
+def pieces_of(rows: list[tuple[float, float, float]]) -> IoPieces:
     start, end, volume = (np.array(column, float) for column in zip(*rows, strict=True))
-    return Pieces(start, end, volume, np.zeros(len(start), bool), np.zeros(len(start)))
+    return IoPieces(start, end, volume, np.zeros(len(start), bool), np.zeros(len(start)))
 
 
 def slow_merge(centre: list[float], volume: list[float], budget: float) -> list[tuple[float, float]]:

@@ -13,16 +13,16 @@ from pytest import approx
 from penstock import simulate
 from penstock.errors import InvalidOption
 from penstock.traces import Options, import_swf
-from penstock.traces.io_model import Demand, io_model
+from penstock.traces.io_model import JobDemand, io_model
 from penstock.traces.swf import read_swf
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "traces"
 EXAMPLE = EXAMPLES / "jobs.swf"
 
 
-def demand(seconds: float = 7200.0, nodes: int = 32, **changes: object) -> Demand:
+def demand(seconds: float = 7200.0, nodes: int = 32, **changes: object) -> JobDemand:
     known = {"seconds": seconds, "nodes": nodes, "cores": nodes, "rate": nodes * 1e9, "kin": "1 1"}
-    return Demand(**known | {"read": np.nan, "written": np.nan} | changes)  # type: ignore[arg-type]
+    return JobDemand(**known | {"read": np.nan, "written": np.nan} | changes)  # type: ignore[arg-type]
 
 
 def test_the_example_by_hand() -> None:

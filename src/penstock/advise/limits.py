@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.advise.estimate import FEWEST, DayBlocks
 from penstock.advise.site import LoggedSite
-from penstock.traces.inspecting import Row
+from penstock.traces.inspecting import InspectedJob
 
 MODELLED = 0.2  # of all bytes
 COVERED = 0.5  # of node-hours
@@ -114,12 +114,12 @@ def _meet(site: LoggedSite) -> bool:
     return any(later[0] < earlier[1] for earlier, later in pairwise(spans))
 
 
-def _coarse(site: LoggedSite) -> list[Row]:
+def _coarse(site: LoggedSite) -> list[InspectedJob]:
     unknown = [row for row in site.rows if row.quality in ("C", "D") and row.volume]
     return sorted(unknown, key=lambda row: -row.volume)[:MOST_NAMED]
 
 
-def _share(site: LoggedSite, rows: list[Row]) -> float:
+def _share(site: LoggedSite, rows: list[InspectedJob]) -> float:
     total = float(np.sum(site.volume))
     return sum(row.volume for row in rows) / total if total else 0.0
 

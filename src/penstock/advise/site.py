@@ -32,7 +32,7 @@ from penstock.kernels.arrays import Floats
 from penstock.model import Scenario, Trace
 from penstock.traces import Imported, Options, Skipped
 from penstock.traces.build import rebuilt
-from penstock.traces.inspecting import Inspected, Row, inspect_import, inspect_scenario
+from penstock.traces.inspecting import Inspected, InspectedJob, inspect_import, inspect_scenario
 from penstock.traces.phases import MODELLED
 
 SOME = 0.05  # of all bytes: what fewer of them have makes no difference
@@ -52,7 +52,7 @@ class LoggedSite:
     unplanned: bool = False  # it needs a plan and has none: what a machine does unasked stands for one
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[InspectedJob, ...]:
         """A row for each job, in the order of the scenario."""
         return self.inspected.rows
 

@@ -38,7 +38,7 @@ Policy = str | Sharing | Callable[..., None]
 
 
 @dataclass(frozen=True)
-class Standing:
+class PolicyStanding:
     """How a policy did where it was measured, and against the one chosen, which has no verdict."""
 
     sharing: str
@@ -65,7 +65,7 @@ class Recommendation:
     metric: Metric
     chosen: str
     recommended: str
-    policies: tuple[Standing, ...]
+    policies: tuple[PolicyStanding, ...]
     against: str  # the policy in use now
     gain: Interval | None  # of the recommended policy over that; None if it is that
     noise: float
@@ -109,7 +109,7 @@ class Recommendation:
         return Interval(*(0.0 - end for end in (mean, high, low)))
 
     @property
-    def _others(self) -> list[Standing]:
+    def _others(self) -> list[PolicyStanding]:
         return [each for each in self.policies if each.sharing != self.chosen]
 
     def to_dict(self) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _candidates(asked: Sequence[Sharing], in_use: Sharing) -> list[Sharing]:
 
 
 def _recommended(
-    standings: Sequence[Standing],
+    standings: Sequence[PolicyStanding],
     gains: Sequence[Interval],
     chosen: int,
     reference: int,
@@ -261,13 +261,13 @@ def _best(values: Floats, metric: Metric, simple: Sequence[int]) -> int:
 
 def _standings(
     values: Floats, labels: Sequence[str], chosen: int, reference: int, metric: Metric
-) -> tuple[list[Standing], list[Interval]]:
+) -> tuple[list[PolicyStanding], list[Interval]]:
     """How each policy did, and what each has over the reference; all intervals come from one resampling."""
     columns = np.concatenate([values, _differences(values, chosen), _differences(values, reference)], axis=1)
     intervals, count = mean_intervals(columns), len(labels)
     means, apart, gains = (intervals[first : first + count] for first in (0, count, 2 * count))
     standings = [
-        Standing(
+        PolicyStanding(
             name,
             mean,
             difference,

@@ -51,7 +51,7 @@ _WORD = re.compile(r"[\w.,:@+-]+")
 
 
 @dataclass(frozen=True)
-class Request:
+class JobRequest:
     """What is asked of Slurm; None is for the site to say."""
 
     jobs: int = 1
@@ -91,10 +91,10 @@ def make(argument: str, workers: int | None) -> Executor:
     for program in ("sbatch", "squeue", "scancel"):
         if shutil.which(program) is None:
             raise InvalidOption(f"--on slurm submits jobs with {program}, which is not on the PATH of this machine")
-    return Slurm(request)
+    return SlurmWorkers(request)
 
 
-def read_request(argument: str, workers: int | None = None) -> Request:
+def read_request(argument: str, workers: int | None = None) -> JobRequest:
     """The request that `--on slurm=ARGUMENT` and `--workers` make.
 
     >>> read_request("queue=batch,cores=4", workers=10)
@@ -115,7 +115,7 @@ def read_request(argument: str, workers: int | None = None) -> Request:
         if "jobs" in given:
             raise InvalidOption("--workers and jobs of --on slurm both say how many; give one of them")
         given["jobs"] = -(-workers // given.get("cores", 1))
-    return Request(**given)
+    return JobRequest(**given)
 
 
 class SlurmJob(NamedTuple):
@@ -126,10 +126,10 @@ class SlurmJob(NamedTuple):
     reason: str
 
 
-class Slurm(Elsewhere):
+class SlurmWorkers(Elsewhere):
     """Workers in jobs of our own."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: JobRequest) -> None:
         super().__init__()
         self.request = request
         self.name = f"penstock-{uuid4().hex[:12]}"  # of our jobs, and of no others
@@ -204,7 +204,7 @@ class Slurm(Elsewhere):
 class _Keeper:
     """Sees that as many jobs wait or run as were asked for."""
 
-    def __init__(self, slurm: Slurm, cluster: Cluster) -> None:
+    def __init__(self, slurm: SlurmWorkers, cluster: Cluster) -> None:
         self._slurm, self._cluster = slurm, cluster
         self._looked = time.monotonic()
         self.in_vain = 0
@@ -256,7 +256,7 @@ def _load() -> None:
     signal.signal(signal.SIGINT, before)
 
 
-def _started(slurm: Slurm, logs: Path, keys: Path) -> Cluster:
+def _started(slurm: SlurmWorkers, logs: Path, keys: Path) -> Cluster:
     """A scheduler here, with no jobs yet."""
     import dask.config  # noqa: PLC0415
     from dask_jobqueue.slurm import SLURMCluster  # noqa: PLC0415
@@ -301,7 +301,7 @@ def _security(folder: Path) -> Any:
     return trusted(tls_ca_file=str(files["ca_file"]), require_encryption=True, **roles)
 
 
-def _check_script(script: str, request: Request) -> None:
+def _check_script(script: str, request: JobRequest) -> None:
     """Have Slurm look at a job without submitting it."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
         file.write(script)

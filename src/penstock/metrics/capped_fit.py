@@ -23,7 +23,7 @@ NO_ROOM = 1e-15  # share of all bytes below which room is taken for rounding
 _NOBODY, _SOURCE = -1, -2  # where no path has come from yet, and where it starts
 
 
-class Network(NamedTuple):
+class FlowNetwork(NamedTuple):
     """Operations by rising deadline; operation j may use the intervals `low[j] : high[j]`."""
 
     low: Ints
@@ -40,7 +40,7 @@ class Network(NamedTuple):
 
 
 _FLOATS, _INTS = types.float64[::1], types.int64[::1]
-_NETWORK = numba_type(Network)
+_NETWORK = numba_type(FlowNetwork)
 
 
 def fits(program: Program, need: Floats, due: Floats) -> bool:
@@ -49,7 +49,7 @@ def fits(program: Program, need: Floats, due: Floats) -> bool:
     return bool(carries(net, float(net.left.sum())))
 
 
-def network(program: Program, need: Floats, due: Floats) -> Network:
+def network(program: Program, need: Floats, due: Floats) -> FlowNetwork:
     """Lay out the needed part of every operation, with nothing placed yet."""
     ready, deadline, volume = needed_parts(program, need, due)
     wanted = np.flatnonzero(volume > 0.0)
@@ -60,7 +60,7 @@ def network(program: Program, need: Floats, due: Floats) -> Network:
     high = np.maximum(low, np.searchsorted(points, deadline[order]))
     offset = np.concatenate([[0], np.cumsum(high - low)])
     length = np.diff(points)
-    return Network(
+    return FlowNetwork(
         low=low,
         high=high,
         offset=offset,
@@ -90,7 +90,7 @@ def needed_parts(program: Program, need: Floats, due: Floats) -> tuple[Floats, F
 
 
 @inlined
-def take_early(net: Network, j: int) -> None:
+def take_early(net: FlowNetwork, j: int) -> None:
     """Put the bytes of operation j into the earliest room of its window."""
     for interval in range(net.low[j], net.high[j]):
         part = min(net.left[j], net.room[interval], net.limit[j] * net.length[interval])
@@ -100,7 +100,7 @@ def take_early(net: Network, j: int) -> None:
 
 
 @inlined
-def displace(net: Network, interval: int, size: int, nothing: float) -> int:
+def displace(net: FlowNetwork, interval: int, size: int, nothing: float) -> int:
     """Queue the operations that could move bytes out of a full interval; the new size of the queue."""
     for j in range(len(net.low)):
         if (
@@ -115,7 +115,7 @@ def displace(net: Network, interval: int, size: int, nothing: float) -> int:
 
 
 @inlined
-def find_path(net: Network, source: int, nothing: float) -> int:
+def find_path(net: FlowNetwork, source: int, nothing: float) -> int:
     """Search breadth first for an interval with room that `source` reaches by moving others' bytes; -1 if none."""
     for interval in range(len(net.via_operation)):
         net.via_operation[interval] = _NOBODY
@@ -138,7 +138,7 @@ def find_path(net: Network, source: int, nothing: float) -> int:
 
 
 @inlined
-def push(net: Network, source: int, last: int) -> None:
+def push(net: FlowNetwork, source: int, last: int) -> None:
     """Send as much as the path from `source` to the interval `last` takes."""
     part = min(net.left[source], net.room[last])
     interval = last
@@ -160,7 +160,7 @@ def push(net: Network, source: int, last: int) -> None:
 
 
 @kernel(types.boolean(_NETWORK, types.float64))
-def carries(net: Network, total: float) -> bool:
+def carries(net: FlowNetwork, total: float) -> bool:
     """Whether the maximum flow is all of the `total` bytes.
 
     Each operation takes the earliest room there is, which is nearly always enough, and asks for the rest along

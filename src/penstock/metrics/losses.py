@@ -18,7 +18,7 @@ HOUR = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Losses:
+class RunLosses:
     """Of one run. None: nobody took part, or nobody finished."""
 
     node_hours_lost: float  # nodes · (time there - progress made), of those cut off by their walltime all time there
@@ -42,15 +42,15 @@ class Lives(NamedTuple):
     cut: Bools  # cut off by the walltime
 
 
-def losses_of(lives: Lives) -> Losses:
+def losses_of(lives: Lives) -> RunLosses:
     """What these applications lost."""
     if not len(lives.names):
         nothing = {"lost_share": None, "worst": None, "mean_yield": None, "p95_stretch": None}
-        return Losses(node_hours_lost=0.0, node_hours_used=0.0, unfinished=0, **nothing)
+        return RunLosses(node_hours_lost=0.0, node_hours_used=0.0, unfinished=0, **nothing)
     there = lives.nodes * lives.seconds
     lost = lives.nodes * np.where(lives.cut, lives.seconds, lives.seconds - lives.progress)
     used, finished = float(there.sum()), lives.stretch[~np.isnan(lives.stretch)]
-    return Losses(
+    return RunLosses(
         node_hours_lost=float(lost.sum()) / HOUR,
         node_hours_used=used / HOUR,
         lost_share=float(lost.sum()) / used if used > 0.0 else None,

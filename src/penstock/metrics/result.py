@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from penstock.metrics.losses import Losses
+from penstock.metrics.losses import RunLosses
 from penstock.model.tabular import Tabular, shown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ResourceUse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Losses, Tabular):
+class Result(RunLosses, Tabular):
     """One scenario under one sharing policy. A metric that does not apply is None."""
 
     sharing: str
@@ -109,7 +109,7 @@ class Result(Losses, Tabular):
             left_out += ["share_of_reference", "share_of_bound"]
         if self.even_yield is None:
             left_out += ["even_yield", "sliding_min"]
-        names = sorted(self.__dataclass_fields__, key=Losses.__dataclass_fields__.__contains__)
+        names = sorted(self.__dataclass_fields__, key=RunLosses.__dataclass_fields__.__contains__)
         plain = {name: getattr(self, name) for name in names if name not in left_out}
         applications = [application.to_dict() for application in self.applications]
         uses = {} if self.resources is None else {"resources": [each.to_dict() for each in self.resources]}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from penstock.kernels.arrays import SAME
 from penstock.metrics.comparison import Comparison
 from penstock.model.tabular import Tabular, html_table, in_words, text_table
-
-_SAME = 1e-9
 
 
 class Workloads(dict[str, Comparison], Tabular):
@@ -50,7 +49,7 @@ class Workloads(dict[str, Comparison], Tabular):
     def _ranks(self, values: Sequence[float]) -> list[float]:
         """1 for the best; those that are the same share the mean of their ranks."""
         costs = [-value if self.metric == "min_yield" else value for value in values]
-        margin = _SAME * max((abs(cost) for cost in costs), default=0.0)
+        margin = SAME * max((abs(cost) for cost in costs), default=0.0)
         better = [sum(other < cost - margin for other in costs) for cost in costs]
         same = [sum(abs(other - cost) <= margin for other in costs) for cost in costs]
         return [before + (alike + 1) / 2 for before, alike in zip(better, same, strict=True)]

@@ -19,9 +19,9 @@ from penstock.traces.gaps import without_gaps
 from penstock.traces.job import Job
 from penstock.traces.names import Pseudonyms, hidden, unique
 from penstock.traces.options import Options
-from penstock.traces.phases import Placed, Transfers, placed, transfers
-from penstock.traces.result import Imported, Skipped, Told, check_strict, nothing_left
-from penstock.traces.window import Window, chosen
+from penstock.traces.phases import PlacedPhases, Transfers, placed, transfers
+from penstock.traces.result import Imported, ImportedApplication, Skipped, check_strict, nothing_left
+from penstock.traces.window import LogWindow, chosen
 
 MOST_OPENS = 1_000  # bursts of a job of which nothing but its opens is known
 MANY = 1_000  # applications: more keep their phases in a Parquet file, which is read a hundred times as fast
@@ -73,27 +73,31 @@ def build(
 def rebuilt(found: Imported, options: Options) -> Scenario:
     """The scenario of the same jobs with other options; who is in it, and their names, stay."""
     jobs = [each.job for each in found.applications]
-    window = None if found.window is None else Window(*found.window)
+    window = None if found.window is None else LogWindow(*found.window)
     told, entries = _applications(jobs, options, window)
     return Scenario.from_document(_document(jobs, told, entries, options, window))
 
 
 def _document(
-    jobs: Sequence[Job], told: Sequence[Told], entries: list[dict[str, Any]], options: Options, window: Window | None
+    jobs: Sequence[Job],
+    told: Sequence[ImportedApplication],
+    entries: list[dict[str, Any]],
+    options: Options,
+    window: LogWindow | None,
 ) -> dict[str, Any]:
     zero = _zero(jobs, window)
     watched = {"window": {"begin": window.begin - zero, "end": window.end - zero}} if window else {}
     return {"version": 1, "platform": _platform(jobs, told, options), **watched, "applications": entries}
 
 
-def _zero(jobs: Sequence[Job], window: Window | None) -> float:
+def _zero(jobs: Sequence[Job], window: LogWindow | None) -> float:
     first = min(job.start for job in jobs)
     return min(first, window.begin) if window else first
 
 
 def _applications(
-    jobs: Sequence[Job], options: Options, window: Window | None
-) -> tuple[list[Told], list[dict[str, Any]]]:
+    jobs: Sequence[Job], options: Options, window: LogWindow | None
+) -> tuple[list[ImportedApplication], list[dict[str, Any]]]:
     found = [transfers(job, options.tolerance, _count(job, options)) for job in jobs]
     limits = _caps(jobs, found, options)
     profiles = _profiles(jobs, found)
@@ -112,7 +116,9 @@ def _applications(
         entry["phases"] = phases if len(phases) > LONG or len(jobs) > MANY else phases.to_list()
         entries.append(entry)
         rate = cap.rate if job.pieces.total else None
-        told.append(Told(name, job, bursts, len(phases), put.error_seconds, job.nodes or 1, rate, cap.origin))
+        told.append(
+            ImportedApplication(name, job, bursts, len(phases), put.error_seconds, job.nodes or 1, rate, cap.origin)
+        )
     return told, entries
 
 
@@ -121,9 +127,9 @@ def _count(job: Job, options: Options) -> int:
     return min(max(job.opens, 2), MOST_OPENS) if options.bursts == "opens" else options.bursts
 
 
-def _idle(job: Job) -> Placed:
+def _idle(job: Job) -> PlacedPhases:
     """A job of which no byte is known: it computes."""
-    return Placed(Trace([0], [job.seconds]), 0, None)
+    return PlacedPhases(Trace([0], [job.seconds]), 0, None)
 
 
 def _caps(jobs: Sequence[Job], found: Sequence[Transfers], options: Options) -> list[Cap]:
@@ -185,7 +191,7 @@ def _left(job: Job, found: Transfers, rate: float, options: Options, begin: floa
     return trace, min(passed, max(0.0, passed - waited) + moved)
 
 
-def _platform(jobs: Sequence[Job], told: Sequence[Told], options: Options) -> dict[str, float]:
+def _platform(jobs: Sequence[Job], told: Sequence[ImportedApplication], options: Options) -> dict[str, float]:
     widest = max((each.bandwidth or 0.0 for each in told), default=0.0)
     seen = max(peak(jobs), widest)
     bandwidth = options.bandwidth if options.bandwidth is not None else seen
@@ -196,7 +202,7 @@ def _platform(jobs: Sequence[Job], told: Sequence[Told], options: Options) -> di
 
 
 def _provenance(
-    kind: str, told: Sequence[Told], options: Options, zero: float, assumed: Container[str]
+    kind: str, told: Sequence[ImportedApplication], options: Options, zero: float, assumed: Container[str]
 ) -> dict[str, Any]:
     told_of = {each.name: _origins(each, "node_bandwidth" in assumed) for each in told}
     common = _common(list(told_of.values()))
@@ -216,7 +222,7 @@ def _provenance(
     }
 
 
-def _origins(each: Told, nodes_assumed: bool) -> dict[str, Any]:
+def _origins(each: ImportedApplication, nodes_assumed: bool) -> dict[str, Any]:
     """Where the numbers of an application come from, and how far its bytes may be from where they are put."""
     job = each.job
     times = {"model": "model", "accounting": "model"}.get(job.source, "measured")

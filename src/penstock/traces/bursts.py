@@ -18,7 +18,7 @@ import numpy as np
 
 from penstock.kernels.arrays import Bools, Floats, Ints
 from penstock.traces.merging_few import merge_few
-from penstock.traces.pieces import Pieces, curve
+from penstock.traces.pieces import IoPieces, curve
 
 FEW = 5_000  # bursts that are merged without compiled code
 
@@ -32,7 +32,7 @@ class Bursts(NamedTuple):
     end: Floats
 
 
-def bursts(pieces: Pieces, seconds: float, tolerance: float) -> Bursts:
+def bursts(pieces: IoPieces, seconds: float, tolerance: float) -> Bursts:
     """The bursts of pieces that all read, or all write, in a run of so many seconds."""
     each = _singly(pieces)
     cluster = _clusters(each.start, each.end, tolerance * seconds)
@@ -48,12 +48,12 @@ def bursts(pieces: Pieces, seconds: float, tolerance: float) -> Bursts:
     return _sorted(Bursts._make(np.concatenate(two) for two in zip(_chosen(whole, kept), split, strict=True)))
 
 
-def merged(pieces: Pieces, seconds: float, tolerance: float) -> Bursts:
+def merged(pieces: IoPieces, seconds: float, tolerance: float) -> Bursts:
     """As `bursts`, by merging alone: bins of several heat maps touch, so that gaps say nothing."""
     return _merged(_singly(pieces), tolerance * seconds * pieces.total)
 
 
-def per_bin(pieces: Pieces, seconds: float, count: int) -> Bursts:
+def per_bin(pieces: IoPieces, seconds: float, count: int) -> Bursts:
     """A burst in each of `count` equal parts of the run that has bytes: for sources that cannot tell bursts apart."""
     edges = np.linspace(0.0, seconds, count + 1)
     volume = np.diff(curve(pieces.start, pieces.end, pieces.volume).by(edges))
@@ -62,7 +62,7 @@ def per_bin(pieces: Pieces, seconds: float, count: int) -> Bursts:
     return Bursts(((edges[:-1] + edges[1:]) / 2.0)[busy], volume[busy], edges[:-1][busy], edges[1:][busy])
 
 
-def _singly(pieces: Pieces) -> Bursts:
+def _singly(pieces: IoPieces) -> Bursts:
     """Each piece a burst, by their centres."""
     centre = (pieces.start + pieces.end) / 2.0
     return _sorted(Bursts(centre, pieces.volume, pieces.start, pieces.end))

@@ -13,21 +13,21 @@ import numpy as np
 
 from penstock.kernels.arrays import Floats
 from penstock.model import COMPUTE, WRITE, Application, Repeat, Scenario, Trace
-from penstock.traces.pieces import Pieces
-from penstock.traces.result import Imported, Skipped, Told
+from penstock.traces.pieces import IoPieces
+from penstock.traces.result import Imported, ImportedApplication, Skipped
 
 GRADES = "ABCD"
 BYTES = 0.8  # of all: a site has the grade that so much of its bytes reaches
 
 
 @dataclass(frozen=True)
-class Row:
+class InspectedJob:
     """One job. `pieces` are since `start`; what nobody knows is None or empty."""
 
     name: str
     start: float
     seconds: float
-    pieces: Pieces
+    pieces: IoPieces
     quality: str
     facts: Mapping[str, Any]  # as printed by --json
     observed_seconds: float | None = None
@@ -43,7 +43,7 @@ class Row:
 class Inspected:
     """All rows, by start, and what was left out."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[InspectedJob, ...]
     bandwidth: float | None
     bandwidth_origin: str
     skipped: tuple[Skipped, ...]
@@ -120,7 +120,7 @@ def _notes(scenario: Scenario) -> tuple[str, ...]:
     return (*told, "of loops without an end one round is shown") if endless else tuple(told)
 
 
-def checked(rows: Sequence[Row], scenario: Scenario) -> tuple[Row, ...]:
+def checked(rows: Sequence[InspectedJob], scenario: Scenario) -> tuple[InspectedJob, ...]:
     """The rows with what each job takes when all are simulated together under fair-share."""
     from penstock.studies.share import simulate  # noqa: PLC0415 - loads the engine
 
@@ -133,12 +133,12 @@ def checked(rows: Sequence[Row], scenario: Scenario) -> tuple[Row, ...]:
     )
 
 
-def _of_log(each: Told) -> Row:
+def _of_log(each: ImportedApplication) -> InspectedJob:
     job = each.job
-    return Row(each.name, job.start, job.seconds, job.pieces, job.quality, each.to_dict(), job.seconds)
+    return InspectedJob(each.name, job.start, job.seconds, job.pieces, job.quality, each.to_dict(), job.seconds)
 
 
-def _of_scenario(each: Application, scenario: Scenario, about: Mapping[str, Any]) -> Row:
+def _of_scenario(each: Application, scenario: Scenario, about: Mapping[str, Any]) -> InspectedJob:
     facts = {**(about.get("*") or {}), **(about.get(each.name) or {})}
     pieces, seconds = _alone(each, scenario)
     read, written = float(pieces.volume[~pieces.writes].sum()), float(pieces.volume[pieces.writes].sum())
@@ -161,10 +161,10 @@ def _of_scenario(each: Application, scenario: Scenario, about: Mapping[str, Any]
         "flags": facts.get("flags") or (),
     }
     quality = str(facts.get("quality") or "")
-    return Row(each.name, each.release, seconds, pieces, quality, shown, facts.get("observed_seconds"))
+    return InspectedJob(each.name, each.release, seconds, pieces, quality, shown, facts.get("observed_seconds"))
 
 
-def _alone(each: Application, scenario: Scenario) -> tuple[Pieces, float]:
+def _alone(each: Application, scenario: Scenario) -> tuple[IoPieces, float]:
     """When its bytes move if it has the file system to itself, and how long that takes."""
     kind, amount = _columns(each)
     most = scenario.shared_bandwidth or np.inf
@@ -174,7 +174,7 @@ def _alone(each: Application, scenario: Scenario) -> tuple[Pieces, float]:
     end = np.cumsum(length)
     moves = (kind != COMPUTE) & (amount > 0)
     volume = amount[moves]
-    pieces = Pieces((end - length)[moves], end[moves], volume, kind[moves] == WRITE, np.zeros(int(moves.sum())))
+    pieces = IoPieces((end - length)[moves], end[moves], volume, kind[moves] == WRITE, np.zeros(int(moves.sum())))
     return pieces, float(end[-1])
 
 

@@ -25,7 +25,7 @@ from penstock.files import reading
 from penstock.kernels.arrays import Floats
 from penstock.model.units import Refusal, quantity
 from penstock.traces.options import Options, share
-from penstock.traces.pieces import NONE, Pieces
+from penstock.traces.pieces import NONE, IoPieces
 
 ACCEPTED = "accepted is period=1h,fraction=10%, period=1h (with counted bytes), apex, or a CSV file of classes"
 MOST_BURSTS = 10_000  # of one job
@@ -33,7 +33,7 @@ NODE_BANDWIDTH = 1e9  # bytes/s, assumed where none is given
 
 
 @dataclass(frozen=True)
-class Demand:
+class JobDemand:
     """What is known of a job: bytes are NaN where nobody counted; `kin` is the same for runs of the same program."""
 
     seconds: float
@@ -45,7 +45,7 @@ class Demand:
     kin: str
 
 
-Model = Callable[[Demand], Pieces]
+Model = Callable[[JobDemand], IoPieces]
 
 
 class Assumed(NamedTuple):
@@ -98,7 +98,7 @@ def _periodic(period: float, fraction: float | None) -> Model:
     if fraction is not None and not 0.0 < fraction < 1.0:
         raise InvalidOption(f"--io: fraction is {fraction:g}; accepted is a share of the time between 0 and 1")
 
-    def model(job: Demand) -> Pieces:
+    def model(job: JobDemand) -> IoPieces:
         ends = _ends(job.seconds, period)
         if not np.isnan(job.read + job.written):
             return _counted(job, ends)
@@ -118,11 +118,11 @@ def _ends(seconds: float, period: float) -> Floats:
     return ends
 
 
-def _written(ends: Floats, length: Floats, volume: Floats) -> Pieces:
-    return Pieces(ends - length, ends, volume, np.ones(len(ends), bool), np.zeros(len(ends)))
+def _written(ends: Floats, length: Floats, volume: Floats) -> IoPieces:
+    return IoPieces(ends - length, ends, volume, np.ones(len(ends), bool), np.zeros(len(ends)))
 
 
-def _counted(job: Demand, ends: Floats) -> Pieces:
+def _counted(job: JobDemand, ends: Floats) -> IoPieces:
     """Input at the start, output in equal parts, each at the job's cap as far as time allows."""
     total = job.read + job.written
     if total <= 0:
@@ -132,8 +132,8 @@ def _counted(job: Demand, ends: Floats) -> Pieces:
     output = _written(ends, volume / rate, volume).only(volume > 0)
     if job.read <= 0:
         return output
-    inputs = Pieces._make(np.array([value]) for value in (0.0, job.read / rate, job.read, False, 0.0))
-    return Pieces._make(np.concatenate(two) for two in zip(inputs, output, strict=True))
+    inputs = IoPieces._make(np.array([value]) for value in (0.0, job.read / rate, job.read, False, 0.0))
+    return IoPieces._make(np.concatenate(two) for two in zip(inputs, output, strict=True))
 
 
 def _apex() -> Model:
@@ -143,7 +143,7 @@ def _apex() -> Model:
     edges = np.cumsum([each.share for each in workflows])
     per_core = [each.checkpoint / each.cores for each in workflows]
 
-    def model(job: Demand) -> Pieces:
+    def model(job: JobDemand) -> IoPieces:
         # A draw that is the same in every process and for every run of the program.
         draw = int.from_bytes(hashlib.sha256(job.kin.encode()).digest()[:8], "big") / 2**64
         chosen = min(int(np.searchsorted(edges, draw * edges[-1])), len(workflows) - 1)
@@ -167,7 +167,7 @@ def _classes(file: Path) -> Model:
         for row in rows
     ]
 
-    def model(job: Demand) -> Pieces:
+    def model(job: JobDemand) -> IoPieces:
         for (least, most), own in models:
             if least <= job.nodes <= most:
                 return own(job)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from penstock.traces.pieces import NONE, Pieces
+from penstock.traces.pieces import NONE, IoPieces
 
 Origin = Literal["given", "measured", "lower_bound", "model", "assumed"]
 Source = Literal["dxt", "heatmap", "counters", "accounting", "model"]
@@ -25,7 +25,7 @@ class Job:
     executable: str
     start: float
     seconds: float
-    pieces: Pieces = NONE
+    pieces: IoPieces = NONE
     source: Source = "counters"
     complete: bool = True  # nothing that the source should hold was cut off
     timed: bool = True  # the source has times at all

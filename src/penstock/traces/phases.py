@@ -22,7 +22,7 @@ from penstock.kernels.arrays import Bools, Floats
 from penstock.model import COMPUTE, READ, WRITE, Trace
 from penstock.traces.bursts import Bursts, bursts, merged, per_bin
 from penstock.traces.job import Job
-from penstock.traces.pieces import Curve, Pieces, curve, distance
+from penstock.traces.pieces import Curve, IoPieces, curve, distance
 
 Slack = Literal["compute", "contention"]
 MODELLED = ("model", "accounting")  # sources that do not say when bytes moved
@@ -40,7 +40,7 @@ class Transfers(NamedTuple):
     writes: Bools
 
 
-class Placed(NamedTuple):
+class PlacedPhases(NamedTuple):
     """Phases, and by how much they displace a byte: what the source leaves open, plus what merging adds.
 
     Of a model it is None: nobody knows when those bytes moved.
@@ -67,7 +67,7 @@ def transfers(job: Job, tolerance: float, count: int = BURSTS) -> Transfers:
     return Transfers._make(column[order] for column in columns)
 
 
-def _bursts(job: Job, own: Pieces, tolerance: float, count: int) -> Bursts:
+def _bursts(job: Job, own: IoPieces, tolerance: float, count: int) -> Bursts:
     if job.structure == "unknown":
         return per_bin(own, job.seconds, count)
     if job.source == "heatmap":
@@ -77,7 +77,7 @@ def _bursts(job: Job, own: Pieces, tolerance: float, count: int) -> Bursts:
     return bursts(own, job.seconds, tolerance)
 
 
-def placed(job: Job, found: Transfers, bandwidth: float, slack: Slack) -> Placed:
+def placed(job: Job, found: Transfers, bandwidth: float, slack: Slack) -> PlacedPhases:
     """The phases of a job whose cap is `bandwidth`, which must be able to move its bytes in its run time."""
     length = found.volume / bandwidth
     start = _apart(found.centre, length, found.volume, job.seconds)
@@ -88,9 +88,9 @@ def placed(job: Job, found: Transfers, bandwidth: float, slack: Slack) -> Placed
     last = float(max(rest, 0.0)) if len(start) else job.seconds
     trace = _trace(gaps, found, last)
     if job.source in MODELLED:
-        return Placed(trace, len(start), None)
+        return PlacedPhases(trace, len(start), None)
     added = _displaced(job.pieces, found.writes, start, length, found.volume)
-    return Placed(trace, len(start), job.pieces.bound + added)
+    return PlacedPhases(trace, len(start), job.pieces.bound + added)
 
 
 def _apart(centre: Floats, length: Floats, weight: Floats, seconds: float) -> Floats:
@@ -126,7 +126,7 @@ def _idle(found: Transfers) -> Floats:
     return np.concatenate([[0.0], np.maximum(found.start[1:] - until[:-1], 0.0)])[: len(found.start)]
 
 
-def _displaced(pieces: Pieces, writes: Bools, start: Floats, length: Floats, volume: Floats) -> float:
+def _displaced(pieces: IoPieces, writes: Bools, start: Floats, length: Floats, volume: Floats) -> float:
     """The mean displacement of a byte, reads against reads and writes against writes."""
     total = 0.0
     for way in (False, True):

@@ -18,7 +18,7 @@ FEW = 4_000  # pieces that are kept as they are
 CELLS = 4_000
 
 
-class Pieces(NamedTuple):
+class IoPieces(NamedTuple):
     """A row per piece. `doubt` is the most by which its bytes may be displaced, on average, in seconds."""
 
     start: Floats
@@ -37,28 +37,28 @@ class Pieces(NamedTuple):
         """Seconds by which a byte is displaced at most, on average."""
         return float(np.sum(self.volume * self.doubt)) / self.total if self.total else 0.0
 
-    def only(self, chosen: Bools | Ints) -> Pieces:
+    def only(self, chosen: Bools | Ints) -> IoPieces:
         """Some of the pieces, in that order."""
-        return Pieces._make(column[chosen] for column in self)
+        return IoPieces._make(column[chosen] for column in self)
 
-    def shifted(self, seconds: float) -> Pieces:
+    def shifted(self, seconds: float) -> IoPieces:
         """The same, later."""
         return self._replace(start=self.start + seconds, end=self.end + seconds)
 
-    def clipped(self, begin: float, end: float) -> Pieces:
+    def clipped(self, begin: float, end: float) -> IoPieces:
         """Moved into an interval where they lie outside."""
         return self._replace(start=np.clip(self.start, begin, end), end=np.clip(self.end, begin, end))
 
 
-NONE = Pieces(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, bool), np.zeros(0))
+NONE = IoPieces(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, bool), np.zeros(0))
 
 
-def joined(parts: Iterable[Pieces]) -> Pieces:
+def joined(parts: Iterable[IoPieces]) -> IoPieces:
     """All pieces of several."""
-    return Pieces._make(np.concatenate(columns) for columns in zip(NONE, *parts, strict=True))
+    return IoPieces._make(np.concatenate(columns) for columns in zip(NONE, *parts, strict=True))
 
 
-def coarse(pieces: Pieces, seconds: float) -> Pieces:
+def coarse(pieces: IoPieces, seconds: float) -> IoPieces:
     """Fewer pieces: those of one direction that start, and end, within one 4,000th of the run become one.
 
     No byte moves further than that. A thousand logs of ten thousand operations would not fit into memory otherwise.
@@ -72,7 +72,7 @@ def coarse(pieces: Pieces, seconds: float) -> Pieces:
     some, place = pieces.only(order), place[order]
     begins = np.flatnonzero(np.diff(place, prepend=-np.inf))
     volume = np.add.reduceat(some.volume, begins)
-    return Pieces(
+    return IoPieces(
         np.minimum.reduceat(some.start, begins),
         np.maximum.reduceat(some.end, begins),
         volume,

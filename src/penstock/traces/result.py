@@ -21,7 +21,7 @@ class Skipped(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Told:
+class ImportedApplication:
     """One application: what it became in the scenario, and what it was made of."""
 
     name: str
@@ -65,7 +65,7 @@ class Imported:
     """A scenario and where it comes from."""
 
     scenario: Scenario
-    applications: tuple[Told, ...]
+    applications: tuple[ImportedApplication, ...]
     skipped: tuple[Skipped, ...] = ()
     dropped: int = 0  # logs without volume of jobs that have others
     notes: tuple[str, ...] = ()

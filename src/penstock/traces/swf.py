@@ -20,7 +20,7 @@ from penstock.files import reading
 from penstock.kernels.arrays import Floats
 from penstock.traces.build import build
 from penstock.traces.columns import OddRows, arrow, floats
-from penstock.traces.io_model import Demand, Model, assumed, io_model
+from penstock.traces.io_model import JobDemand, Model, assumed, io_model
 from penstock.traces.job import Job
 from penstock.traces.options import Options
 from penstock.traces.result import Imported, Skipped, number_of
@@ -142,7 +142,7 @@ def _jobs(found: Swf, model: Model, node_bandwidth: float, cores_per_node: int) 
         nodes = -(-int(processors) // cores_per_node)
         kin = f"{user:.0f} {program:.0f}"
         rate = nodes * node_bandwidth
-        pieces = model(Demand(seconds, nodes, int(processors), rate, np.nan, np.nan, kin))
+        pieces = model(JobDemand(seconds, nodes, int(processors), rate, np.nan, np.nan, kin))
         yield Job(
             id=f"{job:.0f}",
             user=f"{user:.0f}",

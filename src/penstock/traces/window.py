@@ -21,7 +21,7 @@ FULL = 0.8  # of the usual nodes
 FEWEST = 10  # jobs: of fewer nobody can say what is usual
 
 
-class Window(NamedTuple):
+class LogWindow(NamedTuple):
     """On the clock of the jobs."""
 
     begin: float
@@ -32,21 +32,21 @@ class Window(NamedTuple):
         return job.start < self.end and job.end > self.begin
 
 
-def chosen(jobs: Sequence[Job], text: str) -> tuple[Window, list[str]]:
+def chosen(jobs: Sequence[Job], text: str) -> tuple[LogWindow, list[str]]:
     """What `--window` asks for, `A..B` or `busy`, trimmed; and a note if that took something away."""
     first = min(job.start for job in jobs)
-    asked = Window(first, max(job.end for job in jobs)) if text == BUSY else Window(*window_of(text, first))
+    asked = LogWindow(first, max(job.end for job in jobs)) if text == BUSY else LogWindow(*window_of(text, first))
     inside = [job for job in jobs if asked.holds(job)]
     if len(inside) < FEWEST:
         return asked, []
     at, busy = _busy(inside, asked)
     usual = _usual(at, busy)
     full = np.flatnonzero(busy >= FULL * usual)
-    kept = Window(float(at[full[0]]), float(at[full[-1] + 1]))
+    kept = LogWindow(float(at[full[0]]), float(at[full[-1] + 1]))
     return kept, _note(asked, kept, usual)
 
 
-def _busy(jobs: Sequence[Job], window: Window) -> tuple[Floats, Floats]:
+def _busy(jobs: Sequence[Job], window: LogWindow) -> tuple[Floats, Floats]:
     """Instants at which the number of busy nodes changes, the last being the end; and that number after each other."""
     nodes = np.array([float(job.nodes or 1) for job in jobs])
     start = np.clip([job.start for job in jobs], *window)
@@ -66,7 +66,7 @@ def _usual(at: Floats, busy: Floats) -> float:
     return float(busy[order][min(int(half), len(order) - 1)])
 
 
-def _note(asked: Window, kept: Window, usual: float) -> list[str]:
+def _note(asked: LogWindow, kept: LogWindow, usual: float) -> list[str]:
     late, early = kept.begin - asked.begin, asked.end - kept.end
     if late <= 0.0 and early <= 0.0:
         return []

@@ -111,7 +111,7 @@ apex_nersc = _windows_of("NERSC", "A long steady window of NERSC's workflows, ma
 apex_trilab = _windows_of("TRILAB", "A long steady window of TRILAB's workflows, large and long, on Cielo or later.")
 
 
-class Machine(NamedTuple):
+class ApexMachine(NamedTuple):
     """M_t. Schedules count in cores of Cielo, of which each stands for `growth` cores here."""
 
     cores: int  # of Cielo
@@ -194,7 +194,7 @@ class JobSchedule:
 
     label: str
     table: Table
-    machine: Machine
+    machine: ApexMachine
     lives: tuple[Life, ...]
     kinds: Ints
     starts: Floats
@@ -336,9 +336,9 @@ def _drawn(
     from penstock.workloads.first_fit import first_fit  # noqa: PLC0415
 
     label = f"apex-{table.workload.lower()}"
-    cielo = Machine(cores, 1.0, bandwidth, core_bandwidth)
+    cielo = ApexMachine(cores, 1.0, bandwidth, core_bandwidth)
     growth = 2.0**t
-    later = Machine(cores, growth, bandwidth * growth / t, core_bandwidth) if t else cielo
+    later = ApexMachine(cores, growth, bandwidth * growth / t, core_bandwidth) if t else cielo
     lives = tuple(_life(each, cielo, later, label) for each in table.workflows)
     width = np.array([life.cores for life in lives])
     length = np.array([life.seconds for life in lives])
@@ -356,7 +356,7 @@ def _drawn(
     return JobSchedule(label, table, later, lives, kinds, starts, longest, end)
 
 
-def _life(workflow: Workflow, cielo: Machine, later: Machine, label: str) -> Life:
+def _life(workflow: Workflow, cielo: ApexMachine, later: ApexMachine, label: str) -> Life:
     if workflow.cores > cielo.cores:
         raise InvalidOption(
             f"{label}: cores is {cielo.cores}; accepted is at least {workflow.cores:,}, which {workflow.name} needs."

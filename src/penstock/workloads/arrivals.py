@@ -42,7 +42,7 @@ CLASSES = ("p5", "nersc", "trilab")
 _CLOSE = 1e-6  # of the factor
 
 
-class Kind(NamedTuple):
+class JobKind(NamedTuple):
     """Jobs that are alike."""
 
     name: str
@@ -55,7 +55,7 @@ class Kind(NamedTuple):
     period: float  # seconds from one checkpoint to the next
 
 
-class Queue(NamedTuple):
+class Submissions(NamedTuple):
     """Jobs in the order of their submission, those before the window included; its begin is time 0."""
 
     kind: Ints
@@ -107,24 +107,24 @@ def arrivals(
     )
 
 
-def _kinds(classes: str, length: float) -> tuple[Kind, ...]:
+def _kinds(classes: str, length: float) -> tuple[JobKind, ...]:
     """What jobs there are; the widest takes as many nodes as the smallest machine that is accepted."""
     found = _of_p5() if classes == "p5" else _of_apex(classes)
     return tuple(kind._replace(wall=length * kind.wall) for kind in found)
 
 
-def _of_p5() -> list[Kind]:
+def _of_p5() -> list[JobKind]:
     walls = [HOUR * wall for wall in WALLTIMES["printed"]]
     sizes = [GB * model.checkpoint for model in MODELS]
     return [
-        Kind(model.name, model.frequency, _nodes(model.cores), wall, INPUT * size, RESULT * size, size, CHECKPOINTS)
+        JobKind(model.name, model.frequency, _nodes(model.cores), wall, INPUT * size, RESULT * size, size, CHECKPOINTS)
         for model, wall, size in zip(MODELS, walls, sizes, strict=True)
     ]
 
 
-def _of_apex(classes: str) -> list[Kind]:
+def _of_apex(classes: str) -> list[JobKind]:
     return [
-        Kind(
+        JobKind(
             each.name,
             each.share / each.node_seconds,
             _nodes(each.cores),
@@ -145,7 +145,7 @@ def _nodes(cores: int) -> int:
 class _Job(NamedTuple):
     """One job alone: it reads, computes and writes from `start` on, at its own speed."""
 
-    kind: Kind
+    kind: JobKind
     cap: float
     start: float
 
@@ -174,18 +174,18 @@ class _Job(NamedTuple):
         return Trace(kind=kind[there].astype(np.int8), amount=amount)
 
 
-def _job(kind: Kind, start: float, node_bandwidth: float, bandwidth: float) -> _Job:
+def _job(kind: JobKind, start: float, node_bandwidth: float, bandwidth: float) -> _Job:
     return _Job(kind, min(kind.nodes * node_bandwidth, bandwidth), start)
 
 
 def _queue(
     draw: np.random.Generator,
-    kinds: tuple[Kind, ...],
+    kinds: tuple[JobKind, ...],
     seconds: tuple[float, float],
     nodes: int,
     utilisation: float,
     swf: str | None,
-) -> Queue:
+) -> Submissions:
     """Who is submitted and started when; `seconds` are those before the window and those of the window."""
     frequency = np.array([kind.frequency for kind in kinds]) / sum(kind.frequency for kind in kinds)
     width, walls = np.array([kind.nodes for kind in kinds]), np.array([kind.wall for kind in kinds])
@@ -199,7 +199,7 @@ def _queue(
     times = _poisson(draw, rate, *seconds) if swf is None else _logged(Path(swf), *seconds)
     kind = draw.choice(len(kinds), times.size, p=frequency)
     start = _first_come(times, width[kind], walls[kind], nodes)
-    return Queue(kind, times, start, walls[kind])
+    return Submissions(kind, times, start, walls[kind])
 
 
 def _poisson(draw: np.random.Generator, rate: float, before: float, window: float) -> Floats:
@@ -242,7 +242,7 @@ def _first_come(times: Floats, widths: Ints, walls: Floats, nodes: int) -> Float
 
 def _factor(jobs: list[_Job], wanted: float, window: float) -> float:
     """How many times the sizes of the table move that many bytes in the window, each job alone."""
-    alike: dict[Kind, list[_Job]] = {}
+    alike: dict[JobKind, list[_Job]] = {}
     for job in jobs:
         alike.setdefault(job.kind, []).append(job)
 

@@ -11,7 +11,7 @@ from live.server.conftest import Server, until
 from penstock.live.core import ControllerState, Resource
 from penstock.live.server.config import make_config
 from penstock.live.server.errors import InvalidConfig
-from penstock.live.server.schedule import Schedule, Step
+from penstock.live.server.schedule import CapacitySchedule, Step
 from penstock.wire.messages import Post, Rate, Register, Registered
 
 Make = Callable[..., Server]
@@ -21,7 +21,7 @@ TWO = (Resource("x", 60.0, target="x"), Resource("y", 20.0, target="y"))
 
 def test_each_step_is_ordered_once_and_an_operator_has_the_word_in_between():
     minute, ordered = [0], []
-    schedule = Schedule(lambda name, capacity: ordered.append((minute[0], name, capacity)), lambda: minute[0])
+    schedule = CapacitySchedule(lambda name, capacity: ordered.append((minute[0], name, capacity)), lambda: minute[0])
     steps = {"all": [Step(1230, 160.0), Step(480, 80.0)]}
     schedule.use(steps)
     for minute[0] in (1, 479, 480, 481, 1229, 1230, 1439, 0, 485):

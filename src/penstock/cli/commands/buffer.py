@@ -11,7 +11,7 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile, Seed
+from penstock.cli.parts.options import Json, Lead, Noise, PlanOut, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
 from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from penstock.policies.buffering import Strategy
     from penstock.policies.sharing import Sharing as SharingPolicy
     from penstock.studies.buffers import Buffered
-    from penstock.studies.buffers.split import Split
-    from penstock.studies.buffers.sweep import Comparison, Sweep
+    from penstock.studies.buffers.split import BufferSplit
+    from penstock.studies.buffers.sweep import StrategyComparison, Sweep
 
 Capacity = Annotated[
     str | None,
@@ -44,13 +44,6 @@ Partition = Annotated[
 Common = Annotated[
     float | None,
     typer.Option(metavar="F", help="This part of it is for whoever has filled his own.  [default: 0]"),
-]
-Lead = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DURATION|forever",
-        help="How long before a release its input may be fetched.  [default: forever if all are released at 0, else 0]",
-    ),
 ]
 Admit = Annotated[
     str,
@@ -170,14 +163,14 @@ def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[St
     return [*known, *([] if wanted in known else [wanted])]
 
 
-def _split(scenario: Scenario, partition: str, common: float | None, lead: float | None) -> Split:
+def _split(scenario: Scenario, partition: str, common: float | None, lead: float | None) -> BufferSplit:
     with ProgressLine() as line:
         line.show("sizing")
         found = studies.buffers.split.split
         return found(scenario, partition, common, lead=lead, progress=lambda detail: line.show("sizing", None, detail))
 
 
-def _bytes(asked: _Capacity, split: Split) -> float:
+def _bytes(asked: _Capacity, split: BufferSplit) -> float:
     if not asked.relative:
         return asked.amount
     if split.size <= 0.0:
@@ -189,7 +182,13 @@ def _bytes(asked: _Capacity, split: Split) -> float:
 
 
 def _run(
-    scenario: Scenario, size: float, strategy: Strategy | SharingPolicy, split: Split, admit: str, *, timeline: bool
+    scenario: Scenario,
+    size: float,
+    strategy: Strategy | SharingPolicy,
+    split: BufferSplit,
+    admit: str,
+    *,
+    timeline: bool,
 ) -> Buffered:
     def work(show: Callable[..., None]) -> Buffered:
         def progress(_: float, events: int) -> None:
@@ -210,13 +209,13 @@ def _run(
 
 
 def _compared(
-    scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split, admit: str
-) -> Comparison:
+    scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: BufferSplit, admit: str
+) -> StrategyComparison:
     compare = studies.buffers.sweep.compare_buffers
     return _metered(lambda show: compare(scenario, size, chosen, split=split, admit=admit, progress=show))
 
 
-def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split, admit: str) -> Sweep:
+def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: BufferSplit, admit: str) -> Sweep:
     sweep = studies.buffers.sweep.sweep_buffer
     return _metered(lambda show: sweep(scenario, chosen, split=split, admit=admit, progress=show))
 
@@ -230,7 +229,7 @@ def _metered(work: Callable[[Callable[..., None]], T]) -> T:
 class _Output(NamedTuple):
     """How the answer is shown."""
 
-    split: Split
+    split: BufferSplit
     json: bool
     plot: Path | None
     unread: dict[str, Any]  # what of the scenario plays no part
@@ -254,7 +253,7 @@ def _show(run: Buffered, output: _Output) -> None:
     )
 
 
-def _show_comparison(comparison: Comparison, output: _Output) -> None:
+def _show_comparison(comparison: StrategyComparison, output: _Output) -> None:
     traffic, plot = output.split.traffic, output.plot
     if plot:
         draw(lambda drawn: report.buffers.plot.comparison_figure(drawn, traffic.limits), comparison, plot)

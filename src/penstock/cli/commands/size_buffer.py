@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile, Seed
+from penstock.cli.parts.options import Json, Lead, Noise, PlanOut, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
 from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
@@ -26,13 +26,6 @@ Partition = Annotated[
     typer.Option(
         metavar="isolated|static|dynamic",
         help="Each application alone, fixed shares while they run, or all for everybody.",
-    ),
-]
-Lead = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DURATION|forever",
-        help="How long before a release its input may be fetched.  [default: forever if all are released at 0, else 0]",
     ),
 ]
 Others = Annotated[

@@ -74,3 +74,10 @@ SearchSeed = Annotated[
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .png, .svg or .pdf.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a report that needs no network.")]
+Lead = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DURATION|forever",
+        help="How long before a release its input may be fetched.  [default: forever if all are released at 0, else 0]",
+    ),
+]

@@ -285,7 +285,7 @@ AnyRecord = (
 )
 
 
-class Entry(msgspec.Struct, array_like=True, frozen=True):
+class NumberedRecord(msgspec.Struct, array_like=True, frozen=True):
     """A record as it is journalled: its number, the controller's clock, and what changed."""
 
     seq: int
@@ -294,7 +294,7 @@ class Entry(msgspec.Struct, array_like=True, frozen=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Entry)
+_decoder = msgspec.msgpack.Decoder(NumberedRecord)
 
 
 def encode(seq: int, t: float, record: Message) -> bytes:
@@ -302,6 +302,6 @@ def encode(seq: int, t: float, record: Message) -> bytes:
     return _encoder.encode((seq, t, record))
 
 
-def decode(data: bytes | memoryview) -> Entry:
+def decode(data: bytes | memoryview) -> NumberedRecord:
     """The record of some bytes; msgspec.DecodeError if they are none."""
     return _decoder.decode(data)

@@ -37,7 +37,7 @@ def minute_of_the_day() -> int:
     return 60 * now.tm_hour + now.tm_min
 
 
-class Schedule:
+class CapacitySchedule:
     """Orders what is in force when it changes; what an operator says in between counts until the next step."""
 
     def __init__(self, order: Callable[[str, float], None], minute: Callable[[], int] = minute_of_the_day) -> None:

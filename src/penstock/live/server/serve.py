@@ -36,7 +36,7 @@ from penstock.live.server.policy_process import PolicyProcesses
 from penstock.live.server.protocol import Connection, Door
 from penstock.live.server.quotas import Quotas
 from penstock.live.server.readiness import OWN_FILES, file_limit, raise_file_limit, warnings_of
-from penstock.live.server.schedule import LOOK, Schedule
+from penstock.live.server.schedule import LOOK, CapacitySchedule
 from penstock.live.server.site_file import SiteFile
 from penstock.live.server.standing_by import StandingBy
 from penstock.live.server.time_limit import limited
@@ -133,7 +133,7 @@ class Controller:
     ) -> None:
         self._config, self._log, self._stack, self._again, self._leader = config, log, stack, again, leader
         self._ordered = _capacities(config)  # by the configuration as it was read last
-        self._schedule = Schedule(self._order_capacity)
+        self._schedule = CapacitySchedule(self._order_capacity)
         self._loop = asyncio.get_running_loop()
         self._end: asyncio.Future[int] = self._loop.create_future()
         self._policies = PolicyProcesses()

@@ -11,11 +11,8 @@ from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.rules import in_advance
+from penstock.policies.sharing.rules import NO_AGE, in_advance
 from penstock.policies.sharing.view import View
-
-# An age below any that a run knows, whatever its unit of time: at its release a job is what it is just after it.
-NO_AGE = 1e-100
 
 
 @inlined

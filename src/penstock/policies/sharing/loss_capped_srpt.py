@@ -12,13 +12,11 @@ import numpy as np
 
 from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined, total
-from penstock.policies.sharing.credited_yield import NO_AGE
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.rules import in_advance
+from penstock.policies.sharing.rules import NO_AGE, NO_LOSS, in_advance
 from penstock.policies.sharing.view import View
 
-_NO_LOSS = 1e-9  # a mean loss below this is none
 _AT_ONCE = 1e3  # outweighs the logarithm of any length
 _STEPS = 2.0**30  # keys that are closer than one of so many to 1 are the same
 
@@ -28,7 +26,7 @@ def _beyond(lost: float, allowed: float, mean_loss: float) -> float:
     """What speaks against the length of who has lost so much; where nobody else has lost anything, all of it."""
     if lost <= 0.0:
         return 0.0
-    return (lost / allowed) ** 16 if mean_loss >= _NO_LOSS else _AT_ONCE
+    return (lost / allowed) ** 16 if mean_loss >= NO_LOSS else _AT_ONCE
 
 
 @inlined

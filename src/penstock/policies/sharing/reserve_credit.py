@@ -12,13 +12,10 @@ import numpy as np
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, total
-from penstock.policies.sharing.credited_yield import NO_AGE
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.rules import in_advance
+from penstock.policies.sharing.rules import NO_AGE, NO_LOSS, in_advance
 from penstock.policies.sharing.view import View
-
-_NO_LOSS = 1e-9  # a mean loss below this is none
 
 
 @inlined
@@ -31,7 +28,7 @@ def _left(view: View, age: float, ahead: float) -> float:
 def reserve_credit(view: View, rates: Floats) -> None:
     """Fill greedily, lowest yield first, with credit for a large share of what waits, while that can be made good."""
     k, ahead = view.settings[0], view.settings[1]
-    loss = view.mean_loss if view.mean_loss >= _NO_LOSS else 0.0
+    loss = view.mean_loss if view.mean_loss >= NO_LOSS else 0.0
     waiting = total(view.remaining, rates.size)
     for row in range(rates.size):
         age = max(view.now - view.release[row], NO_AGE)

@@ -7,6 +7,10 @@ import numpy as np
 from penstock.kernels.arrays import SAME, Floats
 from penstock.kernels.compile import inlined
 
+# An age below any that a run knows, whatever its unit of time: at its release a job is what it is just after it.
+NO_AGE = 1e-100
+NO_LOSS = 1e-9  # a mean loss below this is none
+
 
 @inlined
 def mean_iteration(iteration_seconds: float, iterations: float) -> float:

@@ -16,13 +16,11 @@ import math
 
 from penstock.kernels.arrays import Floats
 from penstock.kernels.compile import inlined, total
-from penstock.policies.sharing.credited_yield import NO_AGE
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import sharing
-from penstock.policies.sharing.rules import in_advance
+from penstock.policies.sharing.rules import NO_AGE, NO_LOSS, in_advance
 from penstock.policies.sharing.view import View
 
-_NO_LOSS = 1e-9  # a mean loss below this is none
 _LATELY = 4.0  # of its own iterations: who was not seen for longer may be gone
 _FORGET = 0.5  # of H
 
@@ -67,7 +65,7 @@ def _usual(view: View, row: int, worth: float, horizon: float) -> float:
 @sharing("steady-reserve", source="ours", losses=True, memory=_WIDTH, k=1.0)
 def steady_reserve(view: View, rates: Floats) -> None:
     """Fill greedily, lowest yield first, with credit for who is more of a reserve than it usually is."""
-    loss = view.mean_loss if view.mean_loss >= _NO_LOSS else 0.0
+    loss = view.mean_loss if view.mean_loss >= NO_LOSS else 0.0
     _note(view)
     waiting, horizon = total(view.remaining, rates.size), _mean_iteration(view)
     for row in range(rates.size):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from penstock.kernels.arrays import Floats, Ints
     from penstock.studies.buffers import Buffered, Filling
-    from penstock.studies.buffers.sweep import Comparison, Sweep
+    from penstock.studies.buffers.sweep import StrategyComparison, Sweep
     from penstock.studies.sizing.traffic import Limits, Traffic
 
 _MOST_ROWS = 32  # applications; of more, those that were stretched most
@@ -212,7 +212,7 @@ def _legend(axes: Axes, names: list[str]) -> None:
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(-0.1, 1.05), borderaxespad=0.0)
 
 
-def comparison_figure(comparison: Comparison, limits: Limits) -> Figure:
+def comparison_figure(comparison: StrategyComparison, limits: Limits) -> Figure:
     """Every application's stretch under each strategy, with the largest, the mean, and what is impossible."""
     runs = comparison.runs
     first = runs[0]

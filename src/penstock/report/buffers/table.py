@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.studies.buffers import Buffered
-    from penstock.studies.buffers.sweep import CapacityPoint, Comparison, Sweep
+    from penstock.studies.buffers.sweep import CapacityPoint, StrategyComparison, Sweep
     from penstock.studies.sizing.traffic import Traffic
 
 _BEST = "bold green"
@@ -180,7 +180,7 @@ def _recommendation(run: Buffered, size: float, traffic: Traffic) -> list[str]:
     ]
 
 
-def comparison_table(comparison: Comparison, traffic: Traffic) -> Table:
+def comparison_table(comparison: StrategyComparison, traffic: Traffic) -> Table:
     """One row per strategy, the lowest maximum stretch first, the bound last; the best of each column stands out."""
     first = comparison.runs[0]
     table = titled_table(f"{_volume(first.capacity, traffic)}, {_whose(first)}: {len(comparison.runs)} strategies")
@@ -203,7 +203,7 @@ def comparison_table(comparison: Comparison, traffic: Traffic) -> Table:
     return table
 
 
-def comparison_lines(comparison: Comparison, traffic: Traffic) -> list[str]:
+def comparison_lines(comparison: StrategyComparison, traffic: Traffic) -> list[str]:
     """Which strategy to take, and what a larger buffer would change."""
     best = comparison.runs[0]
     lines = [_part_line(best, comparison.size, traffic)]

@@ -14,7 +14,7 @@ from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import fixed
 
 if TYPE_CHECKING:
-    from penstock.campaign.recommendation import Recommendation, Standing
+    from penstock.campaign.recommendation import PolicyStanding, Recommendation
     from penstock.campaign.statistics import Interval
 
 _NAMED = 4
@@ -44,7 +44,7 @@ def recommendation_table(choice: Recommendation, most: int | None = None) -> Fit
     return FittingTable(f"{measure_words(choice)}, {_count(choice)} each", columns)
 
 
-def standings(choice: Recommendation, most: int | None) -> list[Standing]:
+def standings(choice: Recommendation, most: int | None) -> list[PolicyStanding]:
     """The best so many policies, each outcome once, and those that are recommended, chosen, or in use."""
     if most is None:
         return list(choice.policies)
@@ -55,7 +55,7 @@ def standings(choice: Recommendation, most: int | None) -> list[Standing]:
     return [each for each in once if each in once[:most] or each.sharing in needed]
 
 
-def difference_cells(standing: Standing) -> list[str]:
+def difference_cells(standing: PolicyStanding) -> list[str]:
     """The difference to the policy chosen, and its interval; nothing for that policy itself."""
     return interval_cells(standing.difference, number, "+") if standing.verdict else ["", ""]
 

@@ -24,7 +24,7 @@ from penstock.report.parts.time_axis import time_axis
 from penstock.traces.pieces import curve
 
 if TYPE_CHECKING:
-    from penstock.traces.inspecting import Inspected, Row
+    from penstock.traces.inspecting import Inspected, InspectedJob
 
 MOST_ROWS = 32
 BINS = 600
@@ -75,7 +75,7 @@ def _draw(found: Inspected) -> Figure:
     return figure
 
 
-def _chosen(rows: Sequence[Row]) -> list[Row]:
+def _chosen(rows: Sequence[InspectedJob]) -> list[InspectedJob]:
     """The jobs that moved most, by start; where some moved bytes, those that moved none are left out."""
     moving = [row for row in rows if row.volume] or rows
     largest = sorted(moving, key=lambda row: -row.volume)[:MOST_ROWS]
@@ -99,7 +99,7 @@ def _axis(spans: Sequence[tuple[float, float]]) -> tuple[Axis, list[float]]:
     return Axis(np.array(instant), np.array(place)), jumps
 
 
-def _busy(rows: Sequence[Row]) -> list[tuple[float, float]]:
+def _busy(rows: Sequence[InspectedJob]) -> list[tuple[float, float]]:
     """When jobs ran; breaks shorter than a twentieth of all that time are left in."""
     ordered = sorted((row.start, row.start + row.seconds) for row in rows)
     short = 0.05 * sum(end - start for start, end in ordered)
@@ -112,7 +112,7 @@ def _busy(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return spans
 
 
-def _jobs(figure: Figure, axes: Axes, rows: Sequence[Row], axis: Axis, edges: Floats, total: int) -> None:
+def _jobs(figure: Figure, axes: Axes, rows: Sequence[InspectedJob], axis: Axis, edges: Floats, total: int) -> None:
     boxes, rates = [], []
     for number, row in enumerate(rows):
         left, right = axis.at(np.array([row.start, row.start + row.seconds]))
@@ -143,7 +143,7 @@ def _jobs(figure: Figure, axes: Axes, rows: Sequence[Row], axis: Axis, edges: Fl
     axes.set_title(f"What {few} moved when; grey: it ran and moved nothing")
 
 
-def _rates(row: Row, edges: Floats) -> list[tuple[float, float, float]]:
+def _rates(row: InspectedJob, edges: Floats) -> list[tuple[float, float, float]]:
     """Mean rates between edges of the picture, where there are any, cut at the job's own start and end."""
     own = np.unique(np.clip(edges, row.start, row.start + row.seconds))
     own = np.unique(np.concatenate([own, [row.start, row.start + row.seconds]]))
@@ -154,7 +154,7 @@ def _rates(row: Row, edges: Floats) -> list[tuple[float, float, float]]:
     return list(zip(own[:-1][busy], own[1:][busy], (volume / np.maximum(width, 1e-300))[busy], strict=True))
 
 
-def _margin(axes: Axes, row: Row, number: int) -> None:
+def _margin(axes: Axes, row: InspectedJob, number: int) -> None:
     """Bytes and grade at the right end of the row."""
     _beside(axes, byte_scale(row.volume, pure=False).show(row.volume), number, 58)
     if row.quality:

@@ -12,7 +12,7 @@ from penstock.report.parts.quantities import NOTHING, byte_scale, duration, perc
 from penstock.report.parts.titled_table import MOST_ROWS, rest_lines
 
 if TYPE_CHECKING:
-    from penstock.traces.inspecting import Inspected, Row
+    from penstock.traces.inspecting import Inspected, InspectedJob
 
 MOST_REASONS = 5
 _COLOUR = {"A": "green", "B": "green", "C": "yellow", "D": "red"}
@@ -73,7 +73,7 @@ def trace_lines(found: Inspected, way: str = "--json") -> list[str]:
     return [*lines, *(f"Note: {note}." for note in found.notes), *_flag_lines(found.rows)]
 
 
-def _check_lines(rows: Sequence[Row]) -> list[str]:
+def _check_lines(rows: Sequence[InspectedJob]) -> list[str]:
     apart = [
         abs(row.simulated_seconds / row.observed_seconds - 1.0)
         for row in rows
@@ -88,7 +88,7 @@ def _check_lines(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _flag_lines(rows: Sequence[Row]) -> list[str]:
+def _flag_lines(rows: Sequence[InspectedJob]) -> list[str]:
     """Each remark once, with the job it is about or how many there are."""
     said: dict[str, list[str]] = {}
     for row in rows:
@@ -100,20 +100,20 @@ def _flag_lines(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _shown(rows: Sequence[Row]) -> list[Row]:
+def _shown(rows: Sequence[InspectedJob]) -> list[InspectedJob]:
     if len(rows) <= MOST_ROWS:
         return list(rows)
     return sorted(rows, key=lambda row: -row.volume)[:MOST_ROWS]
 
 
-def _error(row: Row) -> str:
+def _error(row: InspectedJob) -> str:
     error = row.facts.get("error_seconds")
     if row.facts.get("structure") == "unknown":
         return "unknown"
     return NOTHING if error is None else f"± {duration(error)}"
 
 
-def _cap(row: Row) -> str:
+def _cap(row: InspectedJob) -> str:
     rate = row.facts.get("bandwidth")
     if rate is None:
         return NOTHING
@@ -121,7 +121,7 @@ def _cap(row: Row) -> str:
     return f"{sign}{_rate(rate)}"
 
 
-def _nodes(row: Row) -> str:
+def _nodes(row: InspectedJob) -> str:
     nodes, origin = row.facts.get("nodes"), row.facts.get("nodes_origin")
     if nodes is None or origin == "assumed":
         return NOTHING

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.kernels.arrays import Floats
-from penstock.metrics.losses import Losses
+from penstock.metrics.losses import RunLosses
 from penstock.model.scales import byte_scale
 from penstock.model.tabular import Tabular, shown
 from penstock.studies.buffer_words import FOREVER
@@ -36,7 +36,7 @@ class Without:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Buffered(Losses, Tabular):
+class Buffered(RunLosses, Tabular):
     """A run with a burst buffer. A stretch is (C - release) / (C_min - release), C_min with every phase at full cap.
 
     NaN stands for the completion and the stretch of who was cut off, and for the stretches of all if nobody finished.

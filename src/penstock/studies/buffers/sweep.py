@@ -16,7 +16,7 @@ from penstock.policies.buffering import NAMES, Strategy, find
 from penstock.policies.sharing import Sharing
 from penstock.studies.buffers.execution import buffer
 from penstock.studies.buffers.result import Buffered
-from penstock.studies.buffers.split import Split, split
+from penstock.studies.buffers.split import BufferSplit, split
 
 FACTORS = (*(step / 20 for step in range(21)), 1.25, 1.5, 2.0, 2.5, 3.0)
 
@@ -66,7 +66,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class StrategyComparison:
     """Strategies with one capacity, the lowest maximum stretch first."""
 
     size: float  # S_opt
@@ -93,7 +93,7 @@ def sweep_buffer(
     partition: str = "static",
     common: float | None = None,
     admit: str = "now",
-    split: Split | None = None,
+    split: BufferSplit | None = None,
     factors: Iterable[float] = FACTORS,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -122,9 +122,9 @@ def compare_buffers(
     partition: str = "static",
     common: float | None = None,
     admit: str = "now",
-    split: Split | None = None,
+    split: BufferSplit | None = None,
     progress: Progress | None = None,
-) -> Comparison:
+) -> StrategyComparison:
     """Every strategy with one capacity."""
     shared = _split(scenario, partition, common, split)
     chosen, runs = _found(strategies), []
@@ -132,10 +132,10 @@ def compare_buffers(
         if progress:
             progress(_name(strategy), place / len(chosen))
         runs.append(_run(scenario, capacity, shared, strategy, admit))
-    return Comparison(shared.size, tuple(sorted(runs, key=lambda run: (run.max_stretch, run.mean_stretch))))
+    return StrategyComparison(shared.size, tuple(sorted(runs, key=lambda run: (run.max_stretch, run.mean_stretch))))
 
 
-def _split(scenario: Scenario, partition: str, common: float | None, given: Split | None) -> Split:
+def _split(scenario: Scenario, partition: str, common: float | None, given: BufferSplit | None) -> BufferSplit:
     return given or split(scenario, partition, common)
 
 
@@ -150,5 +150,7 @@ def _name(strategy: Strategy | Sharing) -> str:
     return strategy.label if isinstance(strategy, Sharing) else strategy.name
 
 
-def _run(scenario: Scenario, capacity: float, shared: Split, strategy: Strategy | Sharing, admit: str) -> Buffered:
+def _run(
+    scenario: Scenario, capacity: float, shared: BufferSplit, strategy: Strategy | Sharing, admit: str
+) -> Buffered:
     return buffer(scenario, capacity, strategy=strategy, admit=admit, split=shared)

@@ -15,12 +15,12 @@ from penstock.policies.sharing.order import rounded
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.packs.batch import Batch
 from penstock.studies.packs.io_nodes import IoNodesAtWork, JobByJob, PackByPack
-from penstock.studies.packs.queue import Queue
+from penstock.studies.packs.queue import JobQueue
 
 Progress = Callable[[int], None]  # how many jobs have ended
 
 
-class Placed(NamedTuple):
+class PlacedJobs(NamedTuple):
     """For each job, its I/O node, its pack (-1: none), and when it ran; and the engine's time for it."""
 
     node: Ints
@@ -30,21 +30,21 @@ class Placed(NamedTuple):
     seconds: float
 
 
-def run_mapped(batch: Batch, mapping: MappingPolicy, policy: Sharing, report: Progress) -> Placed:
+def run_mapped(batch: Batch, mapping: MappingPolicy, policy: Sharing, report: Progress) -> PlacedJobs:
     """Let `mapping` start the jobs on the I/O nodes, whose bandwidth `policy` divides."""
-    queue = Queue(batch, mapping)
+    queue = JobQueue(batch, mapping)
     nodes = (PackByPack if mapping.packs else JobByJob)(batch, policy)
     _Run(queue, nodes, report).finish()
     columns = (column[queue.row] for column in (queue.node, queue.start, queue.end))
     node, start, end = columns
     pack = _packs(queue, start, node) if mapping.packs else np.full(node.size, -1)
-    return Placed(node, pack, start, end, nodes.seconds)
+    return PlacedJobs(node, pack, start, end, nodes.seconds)
 
 
 class _Run:
     """One run under way: time goes from one instant at which a job ends or comes to the next."""
 
-    def __init__(self, queue: Queue, nodes: IoNodesAtWork, report: Progress) -> None:
+    def __init__(self, queue: JobQueue, nodes: IoNodesAtWork, report: Progress) -> None:
         self.queue, self.nodes, self.report = queue, nodes, report
         self.ends: dict[int, float] = {}  # when something ends next, by I/O node
         self.unknown: set[int] = set()  # I/O nodes that run jobs, of which none ends before the next release
@@ -114,7 +114,7 @@ class _Run:
         return started
 
 
-def _packs(queue: Queue, start: Floats, node: Ints) -> Ints:
+def _packs(queue: JobQueue, start: Floats, node: Ints) -> Ints:
     """The pack of each job: those that started together on an I/O node, numbered as they were opened.
 
     A pack is opened by the first of its jobs to come, of those that came together by the longest.

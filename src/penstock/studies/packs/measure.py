@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.kernels.arrays import Floats
-from penstock.metrics.losses import Lives, Losses, losses_of
+from penstock.metrics.losses import Lives, RunLosses, losses_of
 from penstock.policies.mapping import MappingPolicy
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.packs.batch import Batch
-from penstock.studies.packs.execution import Placed
+from penstock.studies.packs.execution import PlacedJobs
 from penstock.studies.packs.result import Pack, PackedJob, Packing
 
 
 def measured(
-    batch: Batch, mapping: MappingPolicy, sensitivity: float | str | None, policy: Sharing, placed: Placed
+    batch: Batch, mapping: MappingPolicy, sensitivity: float | str | None, policy: Sharing, placed: PlacedJobs
 ) -> Packing:
     """The packing that came of it."""
     machine, real = batch.machine, batch.real_seconds
@@ -64,14 +64,14 @@ def measured(
     )
 
 
-def _losses(batch: Batch, placed: Placed, stretch: Floats) -> Losses:
+def _losses(batch: Batch, placed: PlacedJobs, stretch: Floats) -> RunLosses:
     """What was lost while jobs ran: waiting in the queue holds no nodes."""
     nodes, there = batch.processors.astype(float), placed.end - placed.start
     nobody = np.zeros(there.size, bool)
     return losses_of(Lives(batch.names, nodes, there, batch.real_seconds, 1.0 / stretch, stretch, nobody))
 
 
-def _one_pack(batch: Batch, placed: Placed, stretch: Floats, number: int) -> Pack:
+def _one_pack(batch: Batch, placed: PlacedJobs, stretch: Floats, number: int) -> Pack:
     jobs = np.flatnonzero(placed.pack == number)
     return Pack(
         jobs=tuple(batch.names[job] for job in jobs),

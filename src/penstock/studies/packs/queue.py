@@ -15,7 +15,7 @@ from penstock.studies.packs.batch import Batch
 _COLUMNS = View._fields[View._fields.index("job") :]
 
 
-class Queue:
+class JobQueue:
     """Jobs as rows, in the order in which they come, those of one instant as in the scenario."""
 
     def __init__(self, batch: Batch, policy: MappingPolicy) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from penstock.metrics.losses import Losses
+from penstock.metrics.losses import RunLosses
 from penstock.model.scales import duration
 from penstock.model.tabular import Tabular, shown
 
@@ -44,7 +44,7 @@ class PackedJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Packing(Losses, Tabular):
+class Packing(RunLosses, Tabular):
     """Jobs mapped to I/O nodes and run there. What is lost counts from the start of each job, not from its release.
 
     Shares are of the processor time from the first release to the end of the last job.

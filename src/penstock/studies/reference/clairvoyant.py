@@ -18,7 +18,7 @@ from penstock.engine.link.execution import Execution
 from penstock.engine.link.state import ACTIVE, NOW, STOP
 from penstock.engine.program import Program
 from penstock.kernels.arrays import Floats, FloatTable
-from penstock.studies.reference.steering import Plan, steer
+from penstock.studies.reference.steering import SteeringPlan, steer
 from penstock.studies.study import Part, Study
 
 STRETCHES = 50
@@ -36,9 +36,9 @@ class Effort(NamedTuple):
     seed: int = 0
 
 
-def search(study: Study, part: Part, horizon: float, effort: Effort, progress: Progress | None = None) -> Plan:
+def search(study: Study, part: Part, horizon: float, effort: Effort, progress: Progress | None = None) -> SteeringPlan:
     """The offsets found for applications that share a bandwidth and run for about `horizon` seconds."""
-    plan = Plan(horizon / STRETCHES, horizon, np.zeros((STRETCHES, len(part.rows))))
+    plan = SteeringPlan(horizon / STRETCHES, horizon, np.zeros((STRETCHES, len(part.rows))))
     policy = steer({part.program.names: plan}, "clairvoyant")
     trial = _Trial(Execution(part.program, policy, part.outlook, study.foresight_of(part)), plan)
     draw = np.random.default_rng(effort.seed)
@@ -71,7 +71,7 @@ def _drawn(draw: np.random.Generator, count: int, longest: float) -> Floats:
 class _Trial:
     """A run that goes on from where it was saved, as often as there is something to try."""
 
-    def __init__(self, run: Execution, plan: Plan) -> None:
+    def __init__(self, run: Execution, plan: SteeringPlan) -> None:
         run.set_up()
         self.run = run
         self.listed = listed_seconds(run.program)

@@ -24,7 +24,7 @@ from penstock.kernels.arrays import Floats, FloatTable, Ints, IntTable
 from penstock.kernels.compile import inlined, kernel
 from penstock.kernels.numba_types import INTS
 from penstock.metrics.bounds import aim
-from penstock.studies.reference.grid import Grid, Line, grids, slots_down, slots_up
+from penstock.studies.reference.grid import Grid, SoloProgress, grids, slots_down, slots_up
 
 MOST_APPLICATIONS = 4
 MOST_STATES = 60_000_000  # over all slots: a byte each
@@ -52,7 +52,7 @@ class Delays:
     least: float
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[SoloProgress, ...]:
         """Every application alone, its phases rounded down; in slots."""
         return tuple(shortened(each, self.grid.slot) for each in self.grid.lines)
 
@@ -105,10 +105,10 @@ class Delays:
         return Exact(max(best, self.least), self.grid.slot, self.slots, self.grid.aligned, served)
 
 
-def shortened(line: Line, slot: float) -> Line:
+def shortened(line: SoloProgress, slot: float) -> SoloProgress:
     """The same with its start and all its phases rounded down to whole slots; places are in slots."""
     phases = slots_down(np.diff(line.at, prepend=0.0) / slot)
-    return Line(np.cumsum(phases).astype(float), line.moved / slot)
+    return SoloProgress(np.cumsum(phases).astype(float), line.moved / slot)
 
 
 def exact(program: Program, least: float, top: float) -> Exact | None:

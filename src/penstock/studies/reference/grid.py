@@ -24,7 +24,7 @@ _NEARLY = 1e-9  # of a slot: what rounding makes of a whole number
 
 
 @dataclass(frozen=True)
-class Line:
+class SoloProgress:
     """One application alone, by seconds from the begin: at `at` it reaches an end of a phase, and has moved `moved`."""
 
     at: Floats
@@ -43,7 +43,7 @@ class Grid:
     slot: float
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[SoloProgress, ...]:
         """Every application alone."""
         return tuple(line(self.program, i) for i in range(len(self.program.names)))
 
@@ -70,13 +70,13 @@ class Grid:
         return int(slots_up(due.max() / self.slot))
 
 
-def line(program: Program, application: int) -> Line:
+def line(program: Program, application: int) -> SoloProgress:
     """An application alone."""
     own = slice(*program.first[application : application + 2])
     seconds = np.stack([program.work[own], program.volume[own] / program.limit[own]], axis=1).ravel()
     moved = np.stack([np.zeros(own.stop - own.start), program.volume[own] / program.capacity], axis=1).ravel()
     start = program.start[application] - program.begin
-    return Line(start + np.concatenate([[0.0], np.cumsum(seconds)]), np.concatenate([[0.0], np.cumsum(moved)]))
+    return SoloProgress(start + np.concatenate([[0.0], np.cumsum(seconds)]), np.concatenate([[0.0], np.cumsum(moved)]))
 
 
 def slots_up(slots: Floats) -> Ints:

@@ -19,7 +19,7 @@ from penstock.model import Scenario
 from penstock.studies.reference import chain_bound, delays
 from penstock.studies.reference.clairvoyant import Effort, search
 from penstock.studies.reference.result import GridBound, Reference
-from penstock.studies.reference.steering import Plan, steer
+from penstock.studies.reference.steering import SteeringPlan, steer
 from penstock.studies.share import compare, run_study
 from penstock.studies.study import Study
 
@@ -176,10 +176,10 @@ def _horizon(study: Study, runs: list[Result]) -> float:
     return min(run.end for run in runs) - program.origin
 
 
-def plan_of(program: Program, exact: delays.Exact) -> Plan:
+def plan_of(program: Program, exact: delays.Exact) -> SteeringPlan:
     """The schedule of the grid: in each slot one application goes before all others."""
     horizon = exact.slot * exact.slots
     offsets = np.zeros((exact.slots, len(program.names)))
     chosen = np.flatnonzero(exact.served >= 0)
     offsets[chosen, exact.served[chosen]] = -_FIRST * horizon
-    return Plan(exact.slot, horizon, offsets)
+    return SteeringPlan(exact.slot, horizon, offsets)

@@ -17,14 +17,13 @@ from penstock.kernels.compile import total
 from penstock.policies.sharing.foresight import Foresight
 from penstock.policies.sharing.order import fill
 from penstock.policies.sharing.policy import Outlook, Sharing, sharing
+from penstock.policies.sharing.rules import NO_AGE, NO_LOSS
 from penstock.policies.sharing.view import View
 
-_NO_AGE = 1e-100
-_NO_LOSS = 1e-9
 _CREDIT = 1.3
 
 
-class Plan(NamedTuple):
+class SteeringPlan(NamedTuple):
     """`offsets` has a row for each stretch of `seconds` and a column for each application; the last row stays."""
 
     seconds: float
@@ -39,17 +38,17 @@ def steered(view: View, rates: Floats) -> None:
     applications = view.memory.size // stretches
     stretch = min(int(view.now * (1.0 + SAME) / view.settings[0]), stretches - 1)
     credit = _CREDIT * view.mean_loss * max(0.0, view.settings[1] - view.now)
-    if view.mean_loss < _NO_LOSS:
+    if view.mean_loss < NO_LOSS:
         credit = 0.0
     waiting = total(view.remaining, rates.size)
     for row in range(rates.size):
-        age = max(view.now - view.release[row], _NO_AGE)
+        age = max(view.now - view.release[row], NO_AGE)
         offset = view.memory[stretch * applications + view.application[row]]
         view.key[row] = (view.progress[row] + credit * view.remaining[row] / waiting + offset) / age
     fill(view, rates)
 
 
-def steer(plans: Mapping[tuple[str, ...], Plan], label: str) -> Sharing:
+def steer(plans: Mapping[tuple[str, ...], SteeringPlan], label: str) -> Sharing:
     """A policy that keeps to a plan for each group of applications that share a bandwidth, by their names."""
 
     def prepare(foresight: Foresight, settings: Mapping[str, float]) -> Floats:

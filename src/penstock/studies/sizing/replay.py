@@ -15,7 +15,7 @@ from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.traffic import Traffic
 
 KEPT_WITHIN = 1e-7  # of the buffer, or of the largest operation if that is more
-_SOLVERS = 1e-8  # of the buffer
+SOLVERS_WITHIN = 1e-8  # of the buffer: what solvers call equal
 _CLOSE = 1e-9  # of the largest operation
 
 
@@ -105,7 +105,7 @@ def verify(
     for index, (name, totals) in enumerate(zip(traffic.names, _replayed(schedule, traffic, times), strict=True)):
         own = schedule.application == index
         # Whoever moves little is not excused by those who move much, but for what a solver leaves.
-        slack = max(KEPT_WITHIN * float(traffic.volume[traffic.owner == index].max(initial=0.0)), _SOLVERS * size)
+        slack = max(KEPT_WITHIN * float(traffic.volume[traffic.owner == index].max(initial=0.0)), SOLVERS_WITHIN * size)
         expect("rate", name, _misstated(schedule)[own], np.maximum(schedule.start[own], times[0]), slack)
         expect("negative", name, -schedule.amount[own], np.maximum(schedule.start[own], times[0]), slack)
         sent = float(schedule.amount[own & ~schedule.reading].sum())

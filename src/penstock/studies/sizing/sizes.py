@@ -20,7 +20,7 @@ from penstock.studies.sizing.fairest import most_even
 from penstock.studies.sizing.lead import Infeasible, infeasible, lead_of
 from penstock.studies.sizing.one_way import NEVER, drained, way_of
 from penstock.studies.sizing.port import too_narrow, too_narrow_to_fetch
-from penstock.studies.sizing.replay import keeps_port
+from penstock.studies.sizing.replay import SOLVERS_WITHIN, keeps_port
 from penstock.studies.sizing.result import Proof, Sizing
 from penstock.studies.sizing.schedule import BufferSchedule
 from penstock.studies.sizing.solvers import Unsolved
@@ -29,7 +29,6 @@ from penstock.studies.sizing.sweep import Swept, swept
 from penstock.studies.sizing.traffic import Traffic
 
 SWEEP, CUTS, PROGRAM = "sweep", "cutting planes", "linear program"
-_SOLVERS = 1e-8  # of the size
 _DUST = 1e-12  # of the size, or of the largest operation: there by rounding only
 Progress = Callable[[str], None]  # in words
 
@@ -91,7 +90,7 @@ def _another(traffic: Traffic, found: Sizing, together: bool, even: bool) -> Siz
     except Unsolved:
         return None
     # What proves the size without a port does so with one.
-    return replace(other, proof=found.proof) if other.size <= found.size * (1.0 + _SOLVERS) else None
+    return replace(other, proof=found.proof) if other.size <= found.size * (1.0 + SOLVERS_WITHIN) else None
 
 
 def _late(traffic: Traffic, partition: str) -> Infeasible | None:

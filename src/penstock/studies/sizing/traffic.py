@@ -34,7 +34,7 @@ class Limits(NamedTuple):
     port: float = math.inf  # of the buffer: all that goes into it and comes out of it
 
 
-class Pieces(NamedTuple):
+class TrafficPieces(NamedTuple):
     """Who moves how much in which direction in which interval."""
 
     owner: Ints
@@ -114,14 +114,14 @@ class Traffic:
         other.__dict__.pop("seconds", None)  # computed from events, which the copy may have others of
         return other
 
-    def pieces(self) -> Pieces:
+    def pieces(self) -> TrafficPieces:
         """Every operation, cut at the events inside it."""
         counts = self.stop - self.start
         operation = np.repeat(np.arange(counts.size), counts)
         interval = self.start[operation] + np.arange(operation.size) - np.repeat(np.cumsum(counts) - counts, counts)
         whole = self.events[self.stop] - self.events[self.start]
         amount = self.volume[operation] * self.seconds[interval] / whole[operation]
-        return Pieces(self.owner[operation], self.reading[operation], interval, amount)
+        return TrafficPieces(self.owner[operation], self.reading[operation], interval, amount)
 
     def demand(self, reading: bool) -> Floats:
         """L: bytes that all applications together move in each interval, in one direction."""

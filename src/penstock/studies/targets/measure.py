@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock.kernels.arrays import SAME, Bools, Floats, Ints
-from penstock.metrics.losses import Lives, Losses, losses_of
+from penstock.metrics.losses import Lives, RunLosses, losses_of
 from penstock.studies.targets.arrangement import Arrangement, shares_of_time, target_stress
 from penstock.studies.targets.execution import TargetsOutcome
 from penstock.studies.targets.result import Allotment, Striped, TargetUse
@@ -78,7 +78,7 @@ def _lives(site: Site, fared: TargetsOutcome) -> _Lives:
     )
 
 
-def _losses(site: Site, fared: TargetsOutcome, lives: _Lives) -> Losses:
+def _losses(site: Site, fared: TargetsOutcome, lives: _Lives) -> RunLosses:
     """Of those who took part."""
     there = np.flatnonzero(lives.there)
     return losses_of(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from penstock.metrics.losses import Losses
+from penstock.metrics.losses import RunLosses
 from penstock.model.tabular import Tabular, shown
 
 
@@ -53,7 +53,7 @@ class Striped:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allotment(Losses, Tabular):
+class Allotment(RunLosses, Tabular):
     """Targets given out, and what came of it: until the first completion (P4 §2.3), or over the lives of all."""
 
     allocation: str

@@ -19,7 +19,7 @@ from penstock.kernels.arrays import Floats
 from penstock.traces.darshan.layers import Counted, Layer
 from penstock.traces.darshan.log import TRACED, Log
 from penstock.traces.job import Source
-from penstock.traces.pieces import Pieces, joined
+from penstock.traces.pieces import IoPieces, joined
 from penstock.traces.result import number_of
 
 ENOUGH = 0.98
@@ -29,7 +29,7 @@ _BETTER: tuple[Source, ...] = ("dxt", "heatmap", "counters")
 class Evidence(NamedTuple):
     """Pieces, and which kind of record placed most of the bytes."""
 
-    pieces: Pieces
+    pieces: IoPieces
     source: Source
     timed: bool
     flags: tuple[str, ...]
@@ -46,7 +46,7 @@ class _Tally:
 
 def evidence(log: Log, counted: Counted) -> Evidence:
     """The pieces of a log, since its start."""
-    parts: list[Pieces] = []
+    parts: list[IoPieces] = []
     tally = _Tally()
     for layer in counted.layers:
         for writes in (False, True):
@@ -71,7 +71,7 @@ def _main(by: dict[Source, float]) -> Source:
     return "counters"
 
 
-def _best(log: Log, layer: Layer, writes: bool, volume: float, tally: _Tally) -> tuple[Source, Pieces]:
+def _best(log: Log, layer: Layer, writes: bool, volume: float, tally: _Tally) -> tuple[Source, IoPieces]:
     traced = _traced(log, layer, writes, volume, tally)
     if traced is not None:
         return "dxt", traced
@@ -81,7 +81,7 @@ def _best(log: Log, layer: Layer, writes: bool, volume: float, tally: _Tally) ->
     return "counters", _spread(log, layer, writes, tally)
 
 
-def _traced(log: Log, layer: Layer, writes: bool, volume: float, tally: _Tally) -> Pieces | None:
+def _traced(log: Log, layer: Layer, writes: bool, volume: float, tally: _Tally) -> IoPieces | None:
     module = log.modules.get(TRACED.get(layer.name, ""))
     found = log.segments.get(layer.name)
     if module is None or found is None:
@@ -95,10 +95,10 @@ def _traced(log: Log, layer: Layer, writes: bool, volume: float, tally: _Tally) 
     if not _sane(start, end, log.seconds):
         tally.flags.append("DXT is not used: its clocks run backwards or past the end")
         return None
-    return Pieces(start, np.maximum(start, end), length / share, np.full(len(start), writes), np.zeros(len(start)))
+    return IoPieces(start, np.maximum(start, end), length / share, np.full(len(start), writes), np.zeros(len(start)))
 
 
-def _mapped(log: Log, layer: Layer, writes: bool, volume: float) -> Pieces | None:
+def _mapped(log: Log, layer: Layer, writes: bool, volume: float) -> IoPieces | None:
     """The heat map has no files: it serves only a layer that counts whole."""
     if log.heat_map is None or not layer.whole:
         return None
@@ -109,10 +109,10 @@ def _mapped(log: Log, layer: Layer, writes: bool, volume: float) -> Pieces | Non
     start: Floats = (width * busy).astype(float)
     share = bins.sum() / volume
     some = np.full(len(busy), writes)
-    return Pieces(start, start + width, bins[busy] / share, some, np.full(len(busy), width / 2.0))
+    return IoPieces(start, start + width, bins[busy] / share, some, np.full(len(busy), width / 2.0))
 
 
-def _spread(log: Log, layer: Layer, writes: bool, tally: _Tally) -> Pieces:
+def _spread(log: Log, layer: Layer, writes: bool, tally: _Tally) -> IoPieces:
     table = layer.counters
     volume = table.written if writes else table.read
     moved = volume > 0
@@ -125,7 +125,7 @@ def _spread(log: Log, layer: Layer, writes: bool, tally: _Tally) -> Pieces:
         )
         start[odd], end[odd] = 0.0, log.seconds
         tally.untimed += float(volume[odd].sum())
-    return Pieces(start, end, volume, np.full(len(start), writes), (end - start) / 2.0)
+    return IoPieces(start, end, volume, np.full(len(start), writes), (end - start) / 2.0)
 
 
 def _sane(start: Floats, end: Floats, seconds: float) -> bool:

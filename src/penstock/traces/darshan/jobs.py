@@ -24,7 +24,7 @@ APART = 3600.0
 _WEAKER: tuple[Source, ...] = ("counters", "heatmap", "dxt")
 
 
-class Times(NamedTuple):
+class IoTimes(NamedTuple):
     """Seconds that processes spent in I/O: reading and writing by the slowest, in all, and on metadata."""
 
     slowest: float
@@ -33,7 +33,7 @@ class Times(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReadLog:
     """What is kept of a log once it is read: much less than its records."""
 
     file: Path
@@ -46,7 +46,7 @@ class Seen:
     evidence: Evidence
     complete: bool
     resolution: float | None
-    times: Times
+    times: IoTimes
     opens: int
     stripes: dict[int, float]
     hosts: frozenset[str]
@@ -63,12 +63,12 @@ class Seen:
         return self.evidence.pieces.total
 
 
-def seen(log: Log) -> Seen:
+def seen(log: Log) -> ReadLog:
     """The gist of a log."""
     chosen = counted(log)
     found = evidence(log, chosen)
     found = found._replace(pieces=coarse(found.pieces, log.seconds))
-    return Seen(
+    return ReadLog(
         file=log.file,
         job=log.job,
         user=log.user,
@@ -95,9 +95,9 @@ def program(command: str) -> str:
     return script.rsplit("/", 1)[-1] or name or "unknown"
 
 
-def jobs_of(logs: Iterable[Seen]) -> tuple[list[Job], int]:
+def jobs_of(logs: Iterable[ReadLog]) -> tuple[list[Job], int]:
     """Jobs by their start, and how many logs without volume were dropped from jobs of several logs."""
-    groups: dict[tuple[object, ...], list[Seen]] = {}
+    groups: dict[tuple[object, ...], list[ReadLog]] = {}
     for log in sorted(logs, key=lambda each: (each.start, str(each.file))):
         key = (log.job, log.user) if log.job else (0, log.user, log.executable)
         groups.setdefault(key, []).append(log)
@@ -107,9 +107,9 @@ def jobs_of(logs: Iterable[Seen]) -> tuple[list[Job], int]:
     return sorted(jobs, key=lambda job: (job.start, job.id)), dropped
 
 
-def _parts(group: list[Seen], gap: float) -> Iterator[list[Seen]]:
+def _parts(group: list[ReadLog], gap: float) -> Iterator[list[ReadLog]]:
     """Logs by start, cut where none has been running for longer than `gap`."""
-    part: list[Seen] = []
+    part: list[ReadLog] = []
     until = -np.inf
     for log in group:
         if part and log.start > until + gap:
@@ -120,7 +120,7 @@ def _parts(group: list[Seen], gap: float) -> Iterator[list[Seen]]:
     yield part
 
 
-def _job(logs: list[Seen]) -> Job:
+def _job(logs: list[ReadLog]) -> Job:
     largest = max(logs, key=lambda log: log.volume)
     start = min(log.start for log in logs)
     seconds = max(log.end for log in logs) - start
@@ -151,32 +151,32 @@ def _job(logs: list[Seen]) -> Job:
     )
 
 
-def _weakest(logs: list[Seen]) -> Source:
+def _weakest(logs: list[ReadLog]) -> Source:
     """The weakest kind of evidence that placed more than 2 % of the bytes."""
     total = sum(log.volume for log in logs)
     by = {source: sum(log.volume for log in logs if log.evidence.source == source) for source in _WEAKER}
     return next((source for source in _WEAKER if by[source] > 0.02 * total), "counters")
 
 
-def _one_by_one(logs: list[Seen]) -> float | None:
+def _one_by_one(logs: list[ReadLog]) -> float | None:
     """Seconds of I/O, if no two logs overlap: of processes that took turns nobody knows how much was in parallel."""
     parts = list(_parts(sorted(logs, key=lambda log: log.start), 0.0))
     return sum(part[0].times.slowest for part in parts) if all(len(part) == 1 for part in parts) else None
 
 
-def _times(chosen: Counted, processes: int) -> Times:
+def _times(chosen: Counted, processes: int) -> IoTimes:
     each = [_layer_times(layer, processes) for layer in chosen.layers]
-    return Times._make(sum(column) for column in zip(*each, strict=True)) if each else Times(0.0, 0.0, 0.0)
+    return IoTimes._make(sum(column) for column in zip(*each, strict=True)) if each else IoTimes(0.0, 0.0, 0.0)
 
 
-def _layer_times(layer: Layer, processes: int) -> Times:
+def _layer_times(layer: Layer, processes: int) -> IoTimes:
     """The records of a rank add up; of a file that all ranks share, the log has the sum and the slowest."""
     table = layer.counters
     moving = np.maximum(table.read_seconds, 0.0) + np.maximum(table.write_seconds, 0.0)
     shared = table.rank < 0
     per_rank = np.bincount(table.rank[~shared], moving[~shared]) if (~shared).any() else np.zeros(1)
     slow = np.where(table.slowest_seconds > 0, np.minimum(table.slowest_seconds, moving), moving / processes)
-    return Times(
+    return IoTimes(
         slowest=float(per_rank.max() + slow[shared].sum()),
         mean=float(moving.sum()),
         meta=float(np.maximum(table.meta_seconds, 0.0).sum()),

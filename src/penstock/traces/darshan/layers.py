@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.kernels.arrays import Bools
 from penstock.traces.darshan.log import Log
-from penstock.traces.darshan.records import Counters
+from penstock.traces.darshan.records import FileCounters
 from penstock.traces.pieces import ABSURD
 from penstock.traces.result import number_of
 
@@ -26,7 +26,7 @@ class Layer(NamedTuple):
     """The records of a module that count."""
 
     name: str
-    counters: Counters
+    counters: FileCounters
     partial: bool
     whole: bool  # all files of the module are in it
 
@@ -48,7 +48,7 @@ def counted(log: Log) -> Counted:
     sound = {name: _sound(table) for name, table in log.counters.items()}
     broken = sum(int((log.counters[name].file != 0).sum()) - len(table.file) for name, table in sound.items())
     cut = _cut_off(log, sound)
-    chosen: dict[str, Counters] = {
+    chosen: dict[str, FileCounters] = {
         name: _without(sound[name], cut) if name == "POSIX" else sound[name] for name in BASE if name in sound
     }
     seen = np.concatenate([np.empty(0, np.uint64), *(table.file for table in chosen.values())])
@@ -63,14 +63,14 @@ def counted(log: Log) -> Counted:
     return Counted(layers, _flags(broken, layers, len(cut)))
 
 
-def _sound(table: Counters) -> Counters:
+def _sound(table: FileCounters) -> FileCounters:
     """Without records whose byte counters are negative or absurd, and old ones of data sets that name no file."""
     named = table.file != 0
     table = _rows(table, named)
     return _rows(table, (table.read >= 0) & (table.written >= 0) & (table.read < ABSURD) & (table.written < ABSURD))
 
 
-def _cut_off(log: Log, sound: dict[str, Counters]) -> NDArray[np.uint64]:
+def _cut_off(log: Log, sound: dict[str, FileCounters]) -> NDArray[np.uint64]:
     """Files of which POSIX, where its memory was full, has fewer bytes than MPI-IO."""
     none = np.empty(0, np.uint64)
     if "POSIX" not in sound or "MPI-IO" not in sound or not log.modules["POSIX"].partial:
@@ -79,17 +79,17 @@ def _cut_off(log: Log, sound: dict[str, Counters]) -> NDArray[np.uint64]:
     return np.array([file for file, volume in above.items() if volume > below.get(file, 0.0)], np.uint64)
 
 
-def _by_file(table: Counters) -> dict[int, float]:
+def _by_file(table: FileCounters) -> dict[int, float]:
     files, place = np.unique(table.file, return_inverse=True)
     return dict(zip(files.tolist(), np.bincount(place, table.read + table.written).tolist(), strict=True))
 
 
-def _without(table: Counters, files: NDArray[np.uint64]) -> Counters:
+def _without(table: FileCounters, files: NDArray[np.uint64]) -> FileCounters:
     return _rows(table, ~np.isin(table.file, files))
 
 
-def _rows(table: Counters, chosen: Bools) -> Counters:
-    return table if chosen.all() else Counters._make(column[chosen] for column in table)
+def _rows(table: FileCounters, chosen: Bools) -> FileCounters:
+    return table if chosen.all() else FileCounters._make(column[chosen] for column in table)
 
 
 def _flags(broken: int, layers: tuple[Layer, ...], cut: int) -> tuple[str, ...]:

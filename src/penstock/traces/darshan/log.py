@@ -13,7 +13,7 @@ from penstock.traces.darshan import records
 from penstock.traces.darshan.errors import BadLog
 from penstock.traces.darshan.header import byte_order
 from penstock.traces.darshan.library import JobRecord, ModuleRecord, library, quiet
-from penstock.traces.darshan.records import Bins, Counters, Module, Segments
+from penstock.traces.darshan.records import Bins, FileCounters, Module, TracedSegments
 
 TRACED = {"POSIX": "DXT_POSIX", "MPI-IO": "DXT_MPIIO"}
 EARLIEST, LATEST = 0.0, 4e9  # seconds since 1970: up to the year 2096
@@ -32,8 +32,8 @@ class Log:
     start: float
     seconds: float  # the run time, T
     modules: dict[str, Module]
-    counters: dict[str, Counters] = field(default_factory=dict)
-    segments: dict[str, Segments] = field(default_factory=dict)  # by the layer that was traced
+    counters: dict[str, FileCounters] = field(default_factory=dict)
+    segments: dict[str, TracedSegments] = field(default_factory=dict)  # by the layer that was traced
     heat_map: Bins | None = None
     stripes: dict[int, int] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()

@@ -10,7 +10,7 @@ from pathlib import Path
 from penstock.errors import InvalidOption
 from penstock.traces.build import build
 from penstock.traces.darshan.errors import BadLog
-from penstock.traces.darshan.jobs import Seen, jobs_of, seen
+from penstock.traces.darshan.jobs import ReadLog, jobs_of, seen
 from penstock.traces.darshan.library import library
 from penstock.traces.darshan.log import read_log
 from penstock.traces.options import Options
@@ -55,7 +55,7 @@ def import_darshan(
 
 def read_logs(
     paths: Iterable[str | os.PathLike[str]], progress: Progress | None = None
-) -> tuple[list[Seen], list[Skipped]]:
+) -> tuple[list[ReadLog], list[Skipped]]:
     """The gist of every log, and which could not be read."""
     library()  # without it, all logs would be named as bad
     files = list(_files(paths))

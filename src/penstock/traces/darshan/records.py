@@ -39,7 +39,7 @@ class Module(NamedTuple):
     partial: bool  # records were left out when its memory was full
 
 
-class Counters(NamedTuple):
+class FileCounters(NamedTuple):
     """What a module counted, a row per file and rank (−1: all of them together). Times are since the log's start."""
 
     file: Ids
@@ -57,7 +57,7 @@ class Counters(NamedTuple):
     slowest_seconds: Floats  # of the slowest rank, in records of all ranks
 
 
-class Segments(NamedTuple):
+class TracedSegments(NamedTuple):
     """What DXT saw: single operations. `writes` tells the direction."""
 
     file: Ids
@@ -115,7 +115,7 @@ _MAPPED = {16592106915301738621: "POSIX", 3989511027826779520: "STDIO", 36688704
 _MAPPED[1597927878319380788] = "DFS"
 
 
-def counters(handle: Any, name: str, module: Module, order: str) -> Counters:
+def counters(handle: Any, name: str, module: Module, order: str) -> FileCounters:
     """All records of a counting module."""
     prefix, words = _PREFIX[name]
     lacking = _STREAMED.get((name, module.version)) if order == _NATIVE else None
@@ -133,10 +133,10 @@ def counters(handle: Any, name: str, module: Module, order: str) -> Counters:
         for column, pattern in _COLUMNS.items()
     }
     # Data sets and variables name the file that they are in.
-    return Counters(file=rows[:, 2 if words else 0].astype(np.uint64), rank=rows[:, 1].copy(), **columns)
+    return FileCounters(file=rows[:, 2 if words else 0].astype(np.uint64), rank=rows[:, 1].copy(), **columns)
 
 
-def segments(handle: Any, name: str, module: Module, order: str) -> tuple[Segments, frozenset[str]]:
+def segments(handle: Any, name: str, module: Module, order: str) -> tuple[TracedSegments, frozenset[str]]:
     """All operations that DXT recorded, and the hosts that they came from."""
     stream = _stream(handle, module.number)
     size = 40 if module.version > (1 if name == "DXT_POSIX" else 2) else 32
@@ -270,14 +270,14 @@ def _stream(handle: Any, number: int) -> NDArray[np.uint8]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _operations(rows: list[tuple[int, int, int, NDArray[np.uint8]]], size: int, order: str) -> Segments:
+def _operations(rows: list[tuple[int, int, int, NDArray[np.uint8]]], size: int, order: str) -> TracedSegments:
     """Of records (file, writes, all, their bytes) every operation; in a record, writes come first."""
     names, kinds = ["offset", "length", "start", "end"], [order + kind for kind in ("i8", "i8", "f8", "f8")]
     entry = np.dtype({"names": names, "formats": kinds, "itemsize": size})
     found = np.concatenate([np.empty(0, np.uint8), *(row[3] for row in rows)]).view(entry)
     count = np.array([row[2] for row in rows], np.int64)
     within = np.arange(len(found)) - np.repeat(np.cumsum(count) - count, count)
-    return Segments(
+    return TracedSegments(
         file=np.repeat(np.array([row[0] for row in rows], np.uint64), count),
         start=found["start"].astype(float),
         end=found["end"].astype(float),

@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.traces.build import build
-from penstock.traces.io_model import Demand, Model, assumed, io_model
+from penstock.traces.io_model import JobDemand, Model, assumed, io_model
 from penstock.traces.job import Job
 from penstock.traces.options import Options
 from penstock.traces.pieces import NONE
@@ -59,7 +59,9 @@ def as_jobs(accounting: Accounting, model: Model | None, options: Options) -> li
         read, written = _known(moved_in, moved_out)
         if model is not None and options.node_bandwidth is not None:
             rate = max(nodes, 1) * options.node_bandwidth
-            pieces = model(Demand(end - start, max(nodes, 1), max(nodes, 1), rate, read, written, f"{user} {program}"))
+            pieces = model(
+                JobDemand(end - start, max(nodes, 1), max(nodes, 1), rate, read, written, f"{user} {program}")
+            )
         jobs.append(
             Job(
                 id=name,

@@ -12,7 +12,7 @@ from penstock.errors import InvalidOption
 from penstock.traces.build import build
 from penstock.traces.job import Job
 from penstock.traces.options import Options
-from penstock.traces.pieces import Pieces
+from penstock.traces.pieces import IoPieces
 from penstock.traces.result import Imported
 from penstock.traces.slurm.joining import joined
 from penstock.traces.tables.columnar import read_columnar
@@ -76,7 +76,7 @@ def _jobs(moved: Moved) -> Iterator[Job]:
             end = start + 1e-6  # a single step of a counter without length
         length = moved.end[rows] - moved.start[rows]
         doubt = length / 2.0 if moved.source == "heatmap" else np.zeros(len(rows))
-        pieces = Pieces(
+        pieces = IoPieces(
             moved.start[rows] - start, moved.end[rows] - start, moved.volume[rows], moved.writes[rows], doubt
         )
         nodes = int(moved.nodes[rows].max())

@@ -23,7 +23,7 @@ _TIME = re.compile(r"^\s*(snapshot_time|start_time):\s*([\d.]+)")
 _BYTES = re.compile(r"^\s*(read_bytes|write_bytes|read|write):.*?unit:\s*bytes.*?sum:\s*(\d+)")
 
 
-class Reading(NamedTuple):
+class CounterReading(NamedTuple):
     """What one target had counted of one job when it was asked."""
 
     target: str
@@ -44,7 +44,7 @@ def read_job_stats(file: Path) -> Moved:
     asked = {
         target: sorted({each.time for each in found if each.target == target}) for target in {e.target for e in found}
     }
-    series: dict[tuple[str, str], list[Reading]] = {}
+    series: dict[tuple[str, str], list[CounterReading]] = {}
     for each in found:
         series.setdefault((each.target, each.job), []).append(each)
     rows = []
@@ -65,7 +65,7 @@ def _before(times: list[float], first: float) -> float | None:
     return earlier[-1] if earlier else None
 
 
-def _readings(lines: list[str]) -> Iterator[Reading]:
+def _readings(lines: list[str]) -> Iterator[CounterReading]:
     target, job = "", ""
     times: dict[str, float] = {}
     moved: dict[str, float] = {}
@@ -84,7 +84,7 @@ def _readings(lines: list[str]) -> Iterator[Reading]:
             moved[match[1].split("_")[0]] = float(match[2])
 
 
-def _reading(target: str, job: str, times: dict[str, float], moved: dict[str, float]) -> Reading:
-    return Reading(
+def _reading(target: str, job: str, times: dict[str, float], moved: dict[str, float]) -> CounterReading:
+    return CounterReading(
         target, job, times["snapshot_time"], times.get("start_time"), moved.get("read", 0.0), moved.get("write", 0.0)
     )
