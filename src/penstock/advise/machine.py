@@ -12,7 +12,9 @@ from penstock.model import Application, Plan, Platform, Scenario, Target
 from penstock.model.plan import kinds_of, started
 from penstock.model.plan_file import merged_plans
 from penstock.studies.machine import MachineStudy
+from penstock.studies.planning.draft import Task
 from penstock.studies.planning.starts import unasked_plan
+from penstock.studies.planning.yardstick import Yardstick
 from penstock.studies.share import run_study
 
 UNASKED = "I/O nodes and few stripes in turn, equal parts of the buffer"
@@ -41,9 +43,14 @@ def storage_bandwidth(scenario: Scenario) -> float | None:
 
 
 def machine_fate(scenario: Scenario, plan: Plan, sharing: str) -> Fate:
-    """How jobs fare if some decisions of their plan are as in another, under a policy on every resource."""
+    """How jobs fare if some decisions of their plan are as in another, under a policy on every resource.
+
+    By one yardstick whatever these are: measured by themselves, fewer targets or no buffer would seem to lose less.
+    """
     study = MachineStudy(scenario.model_copy(update={"plan": merged_plans(scenario.plan, plan)}))
-    return fate_of(study.program, run_study(study, policy_named(sharing)))
+    undecided = (scenario.plan or Plan()).model_copy(update=dict.fromkeys(("allocation", "placement", "buffering")))
+    yardstick = Yardstick(Task(scenario.model_copy(update={"plan": undecided})))
+    return fate_of(yardstick.program, yardstick.judged(run_study(study, policy_named(sharing))))
 
 
 def with_capacity(scenario: Scenario, capacity: float) -> Plan:

@@ -46,7 +46,8 @@ def by_reference(given):
     decided = plain(given.plan)
     decided.pop("version", None)
     found = machine.simulate(plain(given), decided)
-    return SimpleNamespace(**{key: value for key, value in found.items() if key not in ("trace", "applications")})
+    found["applications"] = [SimpleNamespace(**row) for row in found["applications"]]
+    return SimpleNamespace(**{key: value for key, value in found.items() if key != "trace"})
 
 
 @pytest.fixture(autouse=True)

@@ -25,17 +25,40 @@ class Contribution:
         return {"decision": self.decision, "unasked": self.unasked, "without": self.without, "worth": self.worth}
 
 
+@dataclass(frozen=True)
+class Speed:
+    """What bytes of an application count at, in bytes/s: the same for all plans that were tried."""
+
+    name: str
+    write: float
+    read: float
+
+
+@dataclass(frozen=True)
+class JudgedBy:
+    """The yardstick of all plans that were tried: in a sentence, and in numbers."""
+
+    words: str
+    speeds: tuple[Speed, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Planned(Tabular):
-    """The best plan that was found."""
+    """The best plan that was found.
+
+    `value`, `unasked`, `started` and the contributions are by one yardstick for all plans; `result` is measured, as
+    every run is, by what applications have alone under the plan.
+    """
 
     goal: str
     metric: str  # which measures the goal
+    yardstick: JudgedBy
     value: float | None
     unasked: float | None  # with nothing decided
     started: float | None  # with the papers' policies, before the search
     start: tuple[str, ...]  # which of them were better than what is there unasked
     trials: int  # runs of the whole machine
+    searched: int  # of them single changes
     seed: int
     interrupted: bool
     plan: Plan
@@ -57,11 +80,13 @@ class Planned(Tabular):
         return {
             "goal": self.goal,
             "metric": self.metric,
+            "yardstick": {**vars(self.yardstick), "speeds": [vars(each) for each in self.yardstick.speeds]},
             "value": self.value,
             "unasked": self.unasked,
             "started": self.started,
             "start": list(self.start),
             "trials": self.trials,
+            "searched": self.searched,
             "seed": self.seed,
             "interrupted": self.interrupted,
             "contributions": self.rows(),

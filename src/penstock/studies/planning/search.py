@@ -2,7 +2,8 @@
 
 First every decision is as a machine does it unasked. Then what the papers' policies say for one decision after the
 other is tried and kept if it is better; so a mapping is chosen for the targets that are there, and sharing for both.
-Then single changes are tried by late acceptance, for so many seconds or trials. Every trial is a run of all of it.
+Then single changes are tried by late acceptance, for so many seconds or trials. Every trial is a run of all of it, and
+all of them are judged by one yardstick.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from penstock.studies.late_acceptance import BLIND, LateAcceptance
 from penstock.studies.planning.changes import changed, resized
 from penstock.studies.planning.draft import Draft, Task
 from penstock.studies.planning.result import Contribution, Planned
-from penstock.studies.planning.starts import in_turn, proposals, unasked
+from penstock.studies.planning.starts import in_turn, own_draft, proposals, unasked
+from penstock.studies.planning.yardstick import Yardstick
 from penstock.studies.share import simulate
 
 NODE_HOURS = "node-hours"
+OWN = "the scenario's own plan"
 _PATIENCE = 40  # steps without anything better, and 10 more per application, before it starts again from the best
 _HOPELESS = 10_000  # changes in a row that are not possible
 
@@ -47,7 +50,7 @@ def plan(
 ) -> Planned:
     """Decide what the plan of `scenario` leaves open: mapping, targets, parts of the buffer, sharing.
 
-    `anew`: decide all of it, whatever its own plan says.
+    `anew`: decide all of it, whatever its own plan says; that one is tried, too.
 
     `goal` is what it is chosen for (`penstock.metrics.goals.GOALS`). After the papers' policies it searches for so many
     `seconds`, or for `trials` runs: then the same seed finds the same plan every time. An interrupt (Ctrl-C) ends the
@@ -64,23 +67,27 @@ def plan(
     if drawn < 0:
         raise InvalidOption(f"seed is {drawn}; a seed is a whole number ≥ 0")
     search = _Search(task, goal, drawn, progress or _silent)
+    own = own_draft(task, given.plan) if anew and given.plan is not None else None
     interrupted = True
     with suppress(KeyboardInterrupt):
-        search.start()
+        search.start(own)
         search.improve(seconds, trials)
         interrupted = False
+    contributions = search.contributions()
     return Planned(
         goal=goal,
         metric=GOALS[goal],
+        yardstick=search.yardstick.stated(),
         value=search.metric(search.best_cost),
         unasked=search.metric(search.unasked_cost),
         started=search.metric(search.started_cost),
         start=search.chosen,
         trials=search.trials,
+        searched=search.searched,
         seed=drawn,
         interrupted=interrupted,
         plan=task.plan_of(search.best),
-        contributions=search.contributions(),
+        contributions=contributions,
         result=search.best_result,
     )
 
@@ -96,11 +103,13 @@ class _Search:
         self.task, self.goal, self.progress = task, goal, progress
         self.draw = np.random.default_rng(seed)
         self.trials = 0
+        self.searched = 0  # of them by `improve`
+        self.yardstick = Yardstick(task)
         self._value = 0.0  # of the last trial
         self.chosen: tuple[str, ...] = ()
         self.best = unasked(task)
         self.best_result = self._run(self.best)
-        self.best_cost = self.unasked_cost = self.started_cost = cost_of(self.best_result, goal)
+        self.best_cost = self.unasked_cost = self.started_cost = self._cost(self.best_result)
 
     def metric(self, cost: float) -> float | None:
         """A cost as the goal's metric; None where it does not apply."""
@@ -112,17 +121,28 @@ class _Search:
         self.trials += 1
         return simulate(with_plan(self.task.scenario, self.task.plan_of(draft)))
 
+    def _cost(self, result: Result) -> float:
+        return cost_of(self.yardstick.judged(result), self.goal)
+
     def _try(self, draft: Draft) -> bool:
         """Run a draft; whether it is the best so far."""
         result = self._run(draft)
-        cost = cost_of(result, self.goal)
+        cost = self._cost(result)
         better = cost < self.best_cost
         if better:
             self.best, self.best_result, self.best_cost = draft, result, cost
         self._value = cost
         return better
 
-    def start(self) -> None:
+    def start(self, own: Draft | None) -> None:
+        """What the papers' policies say, from what is there unasked; and from `own`, if that is better still."""
+        self._propose()
+        if own is not None and self._try(own):
+            self.chosen = (OWN,)
+            self._propose()
+        self.started_cost = self.best_cost
+
+    def _propose(self) -> None:
         """What the papers' policies say for one decision after the other, each kept if it is better."""
         for decision in self.task.open:
             kept = None
@@ -130,7 +150,6 @@ class _Search:
                 self.progress(self.trials, self.best_cost, None)
                 kept = name if self._try(draft) else kept
             self.chosen += () if kept is None else (kept,)
-        self.started_cost = self.best_cost
 
     def improve(self, seconds: float, trials: int | None) -> None:
         """Single changes, by late acceptance, until the time or the trials are over."""
@@ -144,6 +163,7 @@ class _Search:
                 continue
             idle = 0
             self._try(draft)
+            self.searched += 1
             verdict = late.judge(self._value, _PATIENCE + 10 * len(self.task.applications))
             now = draft if verdict.taken else now
             if verdict.stuck:
@@ -163,14 +183,21 @@ class _Search:
         return found
 
     def contributions(self) -> tuple[Contribution, ...]:
-        """What the plan comes to with each decision put back to what it is unasked."""
-        found = []
-        for decision in self.task.open:
-            words, draft = self._without(decision)
-            cost = self.best_cost if draft == self.best else cost_of(self._run(draft), self.goal)
-            worth = None if isinf(cost) or isinf(self.best_cost) else cost - self.best_cost
-            found.append(Contribution(decision, words, self.metric(cost), worth))
-        return tuple(found)
+        """What the plan comes to with each decision put back to what it is unasked.
+
+        Where that is better, it is the plan, and the question is asked again: no decision is worth less than nothing.
+        """
+        while True:
+            found, before = [], self.best_cost
+            for decision in self.task.open:
+                words, draft = self._without(decision)
+                if draft != self.best and self._try(draft):
+                    break
+                cost = before if draft == self.best else self._value
+                worth = None if isinf(cost) or isinf(before) else cost - before
+                found.append(Contribution(decision, words, self.metric(cost), worth))
+            else:
+                return tuple(found)
 
     def _without(self, decision: str) -> tuple[str, Draft]:
         """The best plan without one decision, and what is there instead, in words."""

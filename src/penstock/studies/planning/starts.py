@@ -8,7 +8,9 @@ from dataclasses import replace
 from penstock.errors import PenstockError
 from penstock.model import Plan, Scenario
 from penstock.model.needs import ALLOCATION, BUFFERING, MAPPING, PLACEMENT, SHARING
+from penstock.model.plan_file import with_plan
 from penstock.policies.allocation.catalogue import NAMES as ALLOCATIONS
+from penstock.studies.machine import MachineStudy
 from penstock.studies.planning.draft import Draft, Task
 from penstock.studies.planning.needs import needs_of
 from penstock.studies.sizing import size_buffer
@@ -46,6 +48,27 @@ def unasked_plan(scenario: Scenario) -> Plan:
     """The same as a plan, with what the scenario's own decides already."""
     task = Task(scenario)
     return task.plan_of(unasked(task))
+
+
+def own_draft(task: Task, plan: Plan) -> Draft | None:
+    """A scenario's own plan as a draft; None if it leaves something out, or has what no draft of `task` can have."""
+    try:
+        study = MachineStudy(with_plan(task.scenario, plan))
+        nodes, targets, parts = study.layout.io_node, study.layout.targets, study.behind.shares.tolist()
+    except PenstockError:
+        return None
+    draft = Draft()
+    if MAPPING in task.open:
+        draft = replace(draft, nodes=tuple(nodes))
+    if PLACEMENT in task.open:
+        draft = replace(draft, targets=tuple(tuple(sorted(own)) for own in targets))
+    if BUFFERING in task.open:
+        draft = replace(draft, parts=fitting(parts))
+    if SHARING in task.open:
+        draft = replace(draft, sharing=tuple((kind, plan.policy_of(kind, kind)) for kind in task.kinds))
+    mapped = all(node >= 0 for node in draft.nodes or ())
+    counted = all(len(own) in counts for own, counts in zip(draft.targets or (), task.counts, strict=False))
+    return draft if mapped and counted else None
 
 
 def in_turn(task: Task, counts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
