@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.model.needs
     import penstock.model.plan
     import penstock.model.plan_file
+    import penstock.model.plan_notes
     import penstock.model.save
     import penstock.model.units
     import penstock.model.yaml_text

@@ -197,6 +197,12 @@ def _mapping_problems(
         yield ("mapping",), plan.mapping, "is given, but the platform has no io_nodes"
         return
     if isinstance(plan.mapping, str):
+        for each in names.values():
+            if each.io_node is not None:
+                text = (
+                    f"is a policy, but application {each.name!r} itself says io_node: {each.io_node}; keep one of them"
+                )
+                yield ("mapping",), plan.mapping, text
         return
     for name, node in plan.mapping.items():
         if node >= nodes.count:

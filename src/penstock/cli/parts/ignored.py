@@ -45,9 +45,8 @@ def say_ignored(scenario: Scenario, command: str, *also_used: str) -> dict[str, 
     used = USED[command] | {*also_used}
     if command in _WHOLE and scenario.plan is not None:
         used |= _of_machine(scenario)
-        if scenario.plan.buffer.strategy is not None:
-            words = "buffering.strategy plays no part on a whole machine: plan.sharing says who drains first"
-            typer.echo(words, err=True)
+        for note in model.plan_notes.plan_notes(scenario):
+            typer.echo(f"{note}.", err=True)
     elif command in (*_WHOLE, "optimum", "reference"):
         through = scenario.shared_bandwidth != scenario.platform.bandwidth or scenario.by_io_node
         used |= {"io_nodes"} if through else {"bandwidth", "interference"}

@@ -7,15 +7,17 @@ import math
 import numpy as np
 
 from penstock.engine.machine.execution import Behind
-from penstock.errors import InvalidScenario
+from penstock.errors import InvalidScenario, PenstockError, PolicyError
 from penstock.kernels.arrays import Floats
 from penstock.model import COMPUTE, Application, Plan, Read, Repeat, Scenario, Trace, Write
 from penstock.model.plan import FOREVER_AHEAD
+from penstock.policies.buffering.catalogue import check
 
 
 def behind_of(scenario: Scenario) -> Behind:
     """By the plan, else by the platform."""
     plan, buffer = scenario.plan or Plan(), scenario.platform.burst_buffer
+    _check_strategy(plan)
     capacity = plan.buffer.capacity if plan.buffer.capacity is not None else buffer and buffer.capacity
     none = np.zeros(len(scenario.applications))
     if not capacity:
@@ -23,6 +25,15 @@ def behind_of(scenario: Scenario) -> Behind:
     given = plan.buffer.shares or (buffer and buffer.shares)
     shares = _stated(scenario, given) if given else _worked_out(scenario)
     return Behind(float(capacity), shares, _lead(scenario, plan))
+
+
+def _check_strategy(plan: Plan) -> None:
+    """It plays no part here, but a name that nothing has is a mistake."""
+    if plan.buffer.strategy is not None:
+        try:
+            check(plan.buffer.strategy)
+        except PenstockError as error:
+            raise PolicyError(f"plan.buffering.strategy: {error}") from None
 
 
 def _stated(scenario: Scenario, given: dict[str, float]) -> Floats:

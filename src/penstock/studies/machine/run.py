@@ -11,7 +11,7 @@ from penstock.engine.link.execution import Run
 from penstock.engine.machine.execution import execute_machine
 from penstock.engine.stepping import Progress
 from penstock.engine.targets.execution import TargetRun
-from penstock.errors import PenstockError, PolicyError
+from penstock.errors import PenstockError, PolicyError, UnknownPolicy
 from penstock.metrics.evenness import evenness_of
 from penstock.metrics.measure import measure
 from penstock.metrics.result import ResourceUse, Result
@@ -85,6 +85,8 @@ def policies_of(study: MachineStudy, sharing: Chosen) -> list[Sharing]:
         if name not in found:
             try:
                 found[name] = max_min if name == max_min.name else find(name)
+            except UnknownPolicy as error:
+                raise UnknownPolicy(f"plan.sharing: {error}; or {max_min.name}, in plans only") from None
             except PenstockError as error:
                 raise PolicyError(f"plan.sharing: {error}") from None
     return [found[name] for name in names]

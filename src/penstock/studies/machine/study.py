@@ -20,7 +20,7 @@ from penstock.model import READ, Application, Scenario
 from penstock.model.plan import LINK, TARGET, started
 from penstock.policies.sharing.foresight import Foresight
 from penstock.studies.machine.buffering import behind_of
-from penstock.studies.machine.layout import layout_of
+from penstock.studies.machine.layout import layout_of, mapped
 
 _ONE_LINK = {"io_nodes": None, "interference": None, "targets": None, "burst_buffer": None}
 
@@ -32,7 +32,7 @@ class MachineStudy:
     scenario: Scenario
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scenario", started(self.scenario))
+        object.__setattr__(self, "scenario", started(mapped(self.scenario)))
 
     @cached_property
     def layout(self) -> Layout:
