@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from penstock import simulate
 from penstock.cli.group import app
 from penstock.errors import PenstockError
-from penstock.model import load_plan, save_plan
+from penstock.model import Plan, load_plan, save_plan
 from penstock.model.plan_file import merged_plans
 
 MACHINE = """\
@@ -175,3 +176,51 @@ def test_a_buffer_that_is_run_as_a_plan_is_what_buffer_gave(desk: Path) -> None:
     ends = {each["name"]: each["completion"] for each in json.loads(run.stdout)["applications"]}
     assert ends == json.loads(made.stdout)["completion"]
     assert "strategy" not in (desk / "b.yaml").read_text()
+
+
+def test_plans_are_taken_together(desk: Path) -> None:
+    scenario, options = str(desk / "machine.yaml"), []
+    parts = {
+        "where.yaml": PLAN,
+        "nodes.yaml": "sharing: {io_node: fcfs}\n",
+        "targets.yaml": "sharing: {target: set-10}\n",
+    }
+    for name, text in parts.items():
+        (desk / name).write_text(text)
+        options += ["--plan", str(desk / name)]
+    together = json.loads(called("simulate", scenario, *options, "--json").stdout)
+    assert together["sharing"] == "fcfs + set-10"
+    (desk / "whole.yaml").write_text(PLAN + "sharing: {io_node: fcfs, target: set-10}\n")
+    alone = json.loads(called("simulate", scenario, "--plan", str(desk / "whole.yaml"), "--json").stdout)
+    assert together["applications"] == alone["applications"]
+    (desk / "other.yaml").write_text("sharing: {io_node: set-10}\n")
+    with pytest.raises(PenstockError, match=r"nodes\.yaml and .*other\.yaml contradict each other: sharing\.io_node"):
+        called("compare", scenario, *options, "--plan", str(desk / "other.yaml"))
+
+
+def test_what_the_scenarios_own_plan_decided_is_missed_aloud(desk: Path) -> None:
+    (desk / "machine.yaml").write_text(MACHINE + "plan: {mapping: {a: 0, b: 1}, placement: {a: [fast], b: [slow]}}\n")
+    (desk / "plan.yaml").write_text("sharing: fcfs\n")
+    run = called("simulate", str(desk / "machine.yaml"), "--plan", str(desk / "plan.yaml"))
+    assert "--plan stands for the scenario's own plan: mapping and placement of that one play no part." in run.stderr
+
+
+def test_a_plan_without_targets_for_jobs_that_never_end_says_what_is_missing() -> None:
+    example = Path(__file__).parents[2] / "examples" / "lustre-behind-buffer.yaml"
+    with pytest.raises(PenstockError, match=r"^plan\.placement is missing: no policy can say which targets"):
+        simulate(example, plan=Plan(sharing="fcfs"))
+    with pytest.raises(PenstockError, match=r"^plan\.placement: no placement policy named 'nosuch'"):
+        simulate(example, plan=Plan(placement="nosuch"))
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ({"buffering": {"strategy": "nosuch"}}, r"plan\.buffering\.strategy: no buffering policy named 'nosuch'"),
+        ({"sharing": "nosuch"}, "or max-min, in plans only"),
+    ],
+)
+def test_names_in_a_plan_are_checked(plan: dict[str, Any], words: str) -> None:
+    example = Path(__file__).parents[2] / "examples" / "io-nodes-nvme.yaml"
+    with pytest.raises(PenstockError, match=words):
+        simulate(example, plan=Plan(**plan))

@@ -31,6 +31,7 @@ LARGEST = 256_000_000  # bytes of a text document
 SMALL_JSON = 16_000_000  # characters; in larger JSON files a line number is not worth the wait
 EMPTY_NAME = "the name of the file is empty; a variable of the shell may not be set"
 _STDIN = Path("standard input")
+_SCENARIO = "a scenario with version, platform and applications"
 FORMATS = {".yaml": "yaml_text", ".yml": "yaml_text", ".json": "json_text"}
 
 
@@ -78,13 +79,13 @@ def _place(path: str | os.PathLike[str]) -> Path:
     return _STDIN if os.fspath(path) == "-" else Path(path)
 
 
-def read_document(path: str | os.PathLike[str]) -> tuple[Any, Locate]:
+def read_document(path: str | os.PathLike[str], expected: str = _SCENARIO) -> tuple[Any, Locate]:
     """A document and what says file and line of a place in it; `-` is standard input."""
     file = _place(path)
     if file is _STDIN:
         text, form = _read_stdin(), import_module("penstock.model.yaml_text")
     else:
-        text, form = _read_text(file), text_format(file)
+        text, form = _read_text(file, expected), text_format(file)
     return form.parse(text, str(file)), _locator(file, text)
 
 
@@ -103,7 +104,7 @@ def parquet(file: Path) -> Any:
         raise InvalidScenario(f"{file}: Parquet files need pyarrow; install penstock[parquet]") from None
 
 
-def _read_text(file: Path) -> str:
+def _read_text(file: Path, expected: str) -> str:
     with reading(file, InvalidScenario):
         status = file.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -116,7 +117,7 @@ def _read_text(file: Path) -> str:
             stream.seek(0)
             text = stream.read().decode("utf-8-sig")
     if not text.strip():
-        raise InvalidScenario(f"{file}: is empty; expected a scenario with version, platform and applications")
+        raise InvalidScenario(f"{file}: is empty; expected {expected}")
     return text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ from penstock.files import write_whole
 from penstock.model.load import read_document, text_format
 from penstock.model.plain import plain
 from penstock.model.plan import Plan, problems_with
+from penstock.model.plan_merge import joined_plans, merged_plans
 from penstock.model.problems import Locate, place, refuse
 from penstock.model.scenario import Scenario
+
+__all__ = ["PlanLike", "check_ending", "load_plan", "merged_plans", "plan_text", "save_plan", "with_plan"]
 
 PlanLike = Plan | str | os.PathLike[str]
 
@@ -23,11 +27,15 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Plan, Locate]:
-    document, locate = read_document(path)
+    document, locate = read_document(path, "a plan: mapping, placement, sharing or another decision")
     if isinstance(document, dict) and "platform" in document:
         if "plan" not in document:
             raise InvalidScenario(f"{locate(())}: is a scenario without a plan; expected one with `plan:`, or a plan")
-        return Plan.checked(document["plan"], lambda where: locate(("plan", *where))), locate
+
+        def inside(where: Any) -> str:
+            return locate(("plan", *where))
+
+        return Plan.checked(document["plan"], inside), inside
     return Plan.checked(_earlier(document, locate), locate), locate
 
 
@@ -51,8 +59,8 @@ def _by_name(chosen: Any, names: list[Any]) -> Any:
     return [names[each] if type(each) is int and 0 <= each < len(names) else each for each in chosen]
 
 
-def with_plan(scenario: Scenario, given: PlanLike | None) -> Scenario:
-    """The scenario under another plan than its own; None: as it is.
+def with_plan(scenario: Scenario, given: PlanLike | Sequence[PlanLike] | None) -> Scenario:
+    """The scenario under another plan than its own, or under several together; None: as it is.
 
     >>> job = {"name": "a", "phases": [{"write": 1}]}
     >>> platform = {"targets": 2}
@@ -60,30 +68,35 @@ def with_plan(scenario: Scenario, given: PlanLike | None) -> Scenario:
     >>> with_plan(jobs, Plan(placement={"a": (1,)})).plan
     Plan(placement={'a': (1,)})
     """
-    if given is None:
+    plans = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+    if not plans:
         return scenario
-    locate: Locate
+    found = [_given(each) for each in plans]
+    whole = joined_plans([(name, plan) for name, plan, _ in found])
+    for _, plan, locate in found:
+        _check(plan, scenario, locate, {("buffering",)} if len(found) > 1 else set())
+    _check(whole, scenario, lambda where: " and ".join(name for name, _, _ in found), set())
+    return scenario.model_copy(update={"plan": whole})
+
+
+def _given(given: Any) -> tuple[str, Plan, Locate]:
+    """A plan, what it is called, and what says where in it."""
     if isinstance(given, Plan):
-        plan, locate = given, _of_argument
-    elif isinstance(given, str | os.PathLike):
-        plan, locate = _read(given)
-    else:
-        raise InvalidScenario(f"a plan, or the path of its file, is needed, not a {type(given).__name__}")
+        return "plan", given, _of_argument
+    if isinstance(given, str | os.PathLike):
+        return str(given), *_read(given)
+    raise InvalidScenario(f"a plan, or the path of its file, is needed, not a {type(given).__name__}")
+
+
+def _check(plan: Plan, scenario: Scenario, locate: Locate, but: set[Any]) -> None:
+    """Refuse what does not fit the scenario, `but` what another plan may make good."""
     for where, _, text in problems_with(plan, scenario):
-        raise InvalidScenario(f"{locate(where)}: {place(where)} {text}")
-    return scenario.model_copy(update={"plan": plan})
+        if where not in but:
+            raise InvalidScenario(f"{locate(where)}: {place(where)} {text}")
 
 
 def _of_argument(where: Any) -> str:
     return "plan"
-
-
-def merged_plans(first: Plan | None, second: Plan) -> Plan:
-    """The decisions of both; where both decide, those of the second."""
-    if first is None:
-        return second
-    given = {name: getattr(second, name) for name in Plan.model_fields if getattr(second, name) is not None}
-    return first.model_copy(update=given)
 
 
 def check_ending(path: str | os.PathLike[str]) -> None:

@@ -33,7 +33,7 @@ def simulate(
     scenario: ScenarioLike,
     sharing: Policy | None = None,
     *,
-    plan: PlanLike | None = None,
+    plan: PlanLike | Sequence[PlanLike] | None = None,
     timeline: bool = False,
     evenness: bool = False,
     progress: Progress | None = None,
@@ -41,9 +41,10 @@ def simulate(
     """Run `scenario`, or the one in a file of that name, under one sharing policy; with a plan, the whole machine.
 
     `sharing` is a name (`penstock.policies.sharing.NAMES`, or what is installed), `name(parameter=value)`, a Python
-    file, or a function `(view, rates)`; by default what the plan says, else fair-share. `plan`, or a file that has one,
-    stands for the scenario's own; with one, the result carries what each resource did (`resources`). With `timeline`
-    the result carries who did what when, with `evenness` how even it was over time (`even_yield`, `sliding_min`).
+    file, or a function `(view, rates)`; by default what the plan says, else fair-share. `plan`, or a file that has
+    one, stands for the scenario's own, several are taken together; with one, the result carries what each resource
+    did (`resources`). With `timeline` the result carries who did what when, with `evenness` how even it was over
+    time (`even_yield`, `sliding_min`).
     `progress(time, events)` is called now and then in long runs.
 
     >>> from penstock import Scenario, simulate

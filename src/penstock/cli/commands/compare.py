@@ -21,7 +21,7 @@ from penstock.cli.parts.options import (
     Html,
     Json,
     Noise,
-    PlanFile,
+    PlanFiles,
     Plot,
     ScenarioFiles,
     SearchSeed,
@@ -39,6 +39,7 @@ from penstock.cli.parts.output import (
     title_of,
     write_comparison,
 )
+from penstock.cli.parts.plans import under_plans
 from penstock.cli.parts.simulations import (
     disturbed,
     find_optimum,
@@ -82,7 +83,7 @@ def compare(
     scenarios: ScenarioFiles,
     sharing: SharingList = None,
     follow: Follow = None,
-    plan: PlanFile = None,
+    plan: PlanFiles = None,
     noise: Noise = None,
     seed: Seed = None,
     goal: Goal = None,
@@ -113,7 +114,7 @@ def compare(
         _check_several(
             {
                 "--goal": goal,
-                "--plan": plan,
+                "--plan": plan or None,
                 "--plot": plot,
                 "--html": html,
                 "--follow": follow,
@@ -127,7 +128,7 @@ def compare(
         show_workloads(ran, json=json, everything=all_ or sharing is not None)
         return
     (scenario,) = scenarios
-    given = model.with_plan(disturbed(model.load(scenario), noise, seed), plan)
+    given = under_plans(disturbed(model.load(scenario), noise, seed), plan)
     if given.plan is not None:
         _check_plan({"--follow": follow, "--optimum": optimum, "--reference": reference})
     best = find_optimum(given, seconds) if optimum else None

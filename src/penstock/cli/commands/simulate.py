@@ -8,8 +8,9 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import All, Follow, Html, Json, Noise, PlanFile, Plot, ScenarioFile, ScheduleFile, Seed
+from penstock.cli.parts.options import All, Follow, Html, Json, Noise, PlanFiles, Plot, ScenarioFile, ScheduleFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_run, say, title_of
+from penstock.cli.parts.plans import under_plans
 from penstock.cli.parts.simulations import disturbed, run_one
 from penstock.cli.rooms import model, report, studies
 from penstock.errors import InvalidOption
@@ -26,7 +27,7 @@ def simulate(
     scenario: ScenarioFile,
     sharing: Sharing = None,
     follow: Follow = None,
-    plan: PlanFile = None,
+    plan: PlanFiles = None,
     noise: Noise = None,
     seed: Seed = None,
     schedule: ScheduleFile = None,
@@ -42,7 +43,7 @@ def simulate(
     if follow and sharing is not None:
         raise InvalidOption("--follow serves a fixed order, --sharing decides at every event; give one of them")
     check_outputs(plot, html, schedule)
-    given = model.with_plan(disturbed(model.load(scenario), noise, seed), plan)
+    given = under_plans(disturbed(model.load(scenario), noise, seed), plan)
     if follow and given.plan is not None:
         raise InvalidOption("--follow serves a fixed order on one bandwidth; leave it out with a plan")
     policy = studies.schedules.follow(follow) if follow else sharing

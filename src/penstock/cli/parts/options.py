@@ -49,9 +49,13 @@ PlanOut = Annotated[
     Path | None,
     typer.Option("--plan-out", metavar="FILE", help="Write what was decided as a plan; .yaml or .json."),
 ]
-PlanFile = Annotated[
-    Path | None,
-    typer.Option("--plan", metavar="FILE", help="Run the whole machine under this plan, instead of the scenario's."),
+PlanFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="Run the whole machine under this plan, instead of the scenario's; several are taken together.",
+    ),
 ]
 Noise = Annotated[
     float | None,
