@@ -20,6 +20,8 @@ from penstock.model.record import Record
 from penstock.model.units import shown
 from penstock.policies.sharing.groups import members
 
+_LATER = ("plan",)
+
 
 @dataclass(frozen=True)
 class CampaignPlan:
@@ -32,7 +34,10 @@ class CampaignPlan:
     @property
     def identity(self) -> str:
         """The same for plans that do the same."""
-        return canonical({"task": self.task, "options": hashed(self.options.model_dump())})
+        options = self.options.model_dump()
+        # They came later: what does not use them keeps the key that its results lie under.
+        given = {name: value for name, value in options.items() if value is not None or name not in _LATER}
+        return canonical({"task": self.task, "options": hashed(given)})
 
     @property
     def command(self) -> list[str]:
@@ -108,9 +113,9 @@ def _plan(
 
 
 def _default_label(task: Task, given: dict[str, Any]) -> str:
-    """The policy of a plain simulation; else the task and the options that were given, as policies are written."""
+    """The plan and the policy of a simulation; else the task and the options that were given, as for policies."""
     if task.name == "simulate":
-        return str(given["sharing"])
+        return ", ".join(str(given[name]) for name in ("plan", "sharing") if given.get(name)) or "as planned"
     chosen = ", ".join(f"{name}={value}" for name, value in given.items())
     return f"{task.name}({chosen})" if chosen else task.name
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
+from penstock.errors import InvalidOption
+from penstock.model.plan_file import load_plan, with_plan
 from penstock.model.record import Name, Record
 from penstock.policies.sharing import find
 from penstock.studies.share import run_study, study_of
@@ -37,24 +39,34 @@ FIELDS = {name: "yield_" if name == "yield" else name for name in LISTS}  # of a
 
 
 class SimulateOptions(Record):
-    """Which policy; whether to work out what none can beat, which can take longer than a run, and how even a run is."""
+    """Which policy, under which plan; whether to work out what none can beat (which takes long), and how even it is."""
 
-    sharing: Name
+    sharing: Name | None = None  # None: as the plan says
+    plan: Name | None = None  # its file; None: the scenario's own, if it has one
     bounds: Flag = True
     evenness: Flag = False
 
 
 def run(case: Case, options: SimulateOptions) -> Values:
     """All metrics of one run; the compiled scenario and its bounds serve every policy."""
-    study = case.once(f"study {options.bounds}", lambda: study_of(case.scenario, options.bounds))
-    result = run_study(study, find(options.sharing), evenness=options.evenness)
+    study = case.once(
+        f"study {options.bounds} {options.plan}",
+        lambda: study_of(with_plan(case.scenario, options.plan), options.bounds),
+    )
+    if options.sharing is None and study.scenario.plan is None:
+        raise InvalidOption("sharing is missing, and the scenario has no plan that says it; give sharing, or plan")
+    policy = None if options.sharing is None else find(options.sharing)
+    result = run_study(study, policy, evenness=options.evenness)
     lists = {name: [getattr(each, field) for each in result.applications] for name, field in FIELDS.items()}
     return {**values_of(result, METRICS), **({} if options.bounds else dict.fromkeys(OF_BOUNDS)), **lists}
 
 
 def check(options: SimulateOptions) -> None:
-    """Refuse an unknown policy."""
-    find(options.sharing)
+    """Refuse an unknown policy, and a plan that is none."""
+    if options.sharing is not None:
+        find(options.sharing)
+    if options.plan is not None:
+        load_plan(options.plan)
 
 
 TASK = Task("simulate", SimulateOptions, METRICS, LISTS, run, check)
