@@ -224,3 +224,22 @@ def test_names_in_a_plan_are_checked(plan: dict[str, Any], words: str) -> None:
     example = Path(__file__).parents[2] / "examples" / "io-nodes-nvme.yaml"
     with pytest.raises(PenstockError, match=words):
         simulate(example, plan=Plan(**plan))
+
+
+def test_a_mixed_plan_has_a_row_of_its_own(desk: Path) -> None:
+    scenario, plan = str(desk / "machine.yaml"), str(desk / "plan.yaml")
+    (desk / "plan.yaml").write_text(PLAN + "sharing: {io_node: fcfs, target: greedy-yield}\n")
+    options = ("--plan", plan, "--sharing", "fair-share,set-10")
+    runs = json.loads(called("compare", scenario, *options, "--json").stdout)["runs"]
+    assert [each["sharing"] for each in runs] == ["fair-share", "set-10", "as planned"]
+    alone = json.loads(called("simulate", scenario, "--plan", plan, "--json").stdout)
+    assert runs[-1]["applications"] == alone["applications"]
+    assert "as planned" in called("compare", scenario, "--plan", plan).stdout
+    (desk / "plan.yaml").write_text(PLAN + "sharing: {default: fcfs}\n")
+    runs = json.loads(called("compare", scenario, *options, "--json").stdout)["runs"]
+    assert [each["sharing"] for each in runs] == ["fair-share", "set-10"]
+
+
+def test_a_machine_without_a_plan_is_told_of_one(desk: Path) -> None:
+    with pytest.raises(PenstockError, match="under a plan, which `penstock plan` finds"):
+        called("simulate", str(desk / "machine.yaml"))

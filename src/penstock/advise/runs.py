@@ -24,10 +24,12 @@ from penstock.kernels.arrays import Floats
 from penstock.metrics.losses import HOUR
 from penstock.metrics.result import Result
 from penstock.model import Scenario
+from penstock.model.plan import AS_PLANNED
 from penstock.policies.sharing import Sharing, find
 from penstock.studies.share import AnyStudy, run_study, study_of
 
-AS_PLANNED = "as planned"  # the sharing of a plan that has several policies
+__all__ = ["AS_PLANNED", "Fate", "Given", "RunRequest", "fate_of", "fates", "perform", "policy_named"]
+
 Progress = Callable[[int, int], None]
 
 

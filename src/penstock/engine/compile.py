@@ -39,12 +39,13 @@ def compile_scenario(scenario: Scenario) -> Program:
     """Everything the engine needs, in arrays."""
     capacity = scenario.shared_bandwidth
     if capacity is None:
-        nodes = scenario.platform.io_nodes
+        nodes, targets = scenario.platform.io_nodes, scenario.platform.targets
+        whole = "or run the whole machine under a plan, which `penstock plan` finds"
         raise InvalidScenario(
-            f"the platform has {nodes.count} I/O nodes; say which one each application uses, as in io_node: 0, or let "
-            "`penstock pack` decide"
+            f"the platform has {nodes.count} I/O nodes; say which one each application uses, as in io_node: 0, {whole}"
             if nodes
             else "platform.bandwidth is missing; sharing divides it, as in bandwidth: 160 GB/s"
+            + (f"; {whole}" if targets else "")
         )
     caps = [limits(application, scenario) for application in scenario.applications]
     program, _ = compile_with(scenario, caps, capacity)

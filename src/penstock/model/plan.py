@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 IO_NODE, TARGET, LINK, BUFFER = KINDS = ("io_node", "target", "link", "buffer")
 DEFAULT = "default"
 FOREVER_AHEAD = "forever"
+AS_PLANNED = "as planned"  # what the sharing of a plan is called that has several policies
 
 
 def _form(value: object) -> str:

@@ -17,6 +17,7 @@ from penstock.metrics.result import Result
 from penstock.metrics.workloads import Workloads
 from penstock.model import Scenario
 from penstock.model.load import ScenarioLike, as_scenario
+from penstock.model.plan import AS_PLANNED
 from penstock.model.plan_file import PlanLike, with_plan
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing
@@ -86,6 +87,7 @@ def compare(
 ) -> Comparison | Workloads:
     """Run `scenario` under each of several sharing policies, in the order given; the results print as a table.
 
+    Where a plan has a policy for each resource there is a run "as planned" besides.
     A list of scenarios, or a mapping of names to them, gives a comparison for each, by its name.
 
     >>> from penstock import compare, generate
@@ -98,7 +100,7 @@ def compare(
     policies = [find(asked) for asked in sharing]
     if isinstance(scenario, Sequence | Mapping) and not isinstance(scenario, str):
         return Workloads({name: _compared(each, policies, timeline, progress) for name, each in _named(scenario)})
-    return _compared(scenario, policies, timeline, progress)
+    return _compared(scenario, policies, timeline, progress, planned=True)
 
 
 def _named(scenarios: Sequence[ScenarioLike] | Mapping[str, ScenarioLike]) -> list[tuple[str, ScenarioLike]]:
@@ -114,8 +116,13 @@ def _named(scenarios: Sequence[ScenarioLike] | Mapping[str, ScenarioLike]) -> li
 
 
 def _compared(
-    scenario: ScenarioLike, policies: Sequence[Sharing], timeline: bool, progress: Watch | None
+    scenario: ScenarioLike,
+    policies: Sequence[Sharing],
+    timeline: bool,
+    progress: Watch | None,
+    planned: bool = False,
 ) -> Comparison:
+    """`planned`: and as its plan says, where that is another run; several workloads have the same runs all."""
     study = study_of(as_scenario(scenario))
     results = []
     for policy in policies:
@@ -126,7 +133,18 @@ def _compared(
 
         report(study.program.begin, 0)
         results.append(run_study(study, policy, timeline=timeline, progress=report))
+    if planned and _is_mixed(study):
+        results.append(replace(run_study(study, None, timeline=timeline), sharing=AS_PLANNED))
     return Comparison(results)
+
+
+def _is_mixed(study: AnyStudy) -> bool:
+    """Whether its plan has several policies, which no run under one of them everywhere shows."""
+    if isinstance(study, Study):
+        return False
+    from penstock.studies.machine import is_mixed  # noqa: PLC0415 - as below
+
+    return is_mixed(study)
 
 
 def study_of(scenario: Scenario, bounds: bool = True) -> AnyStudy:

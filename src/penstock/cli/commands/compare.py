@@ -54,6 +54,7 @@ from penstock.cli.parts.simulations import (
 )
 from penstock.cli.rooms import campaign, model, policies, report
 from penstock.errors import InvalidOption
+from penstock.model.plan import AS_PLANNED
 
 if TYPE_CHECKING:
     from penstock.campaign.recommendation import Recommendation
@@ -217,6 +218,8 @@ def _next(scenario: Path, selected: Selection, recommendation: Recommendation | 
     best = recommendation.recommended if recommendation else selected.runs[0].sharing
     goal = "node-hours" if selected.goal.name == "node_hours_lost" else "min-yield"
     file = shlex.quote(str(scenario))
+    if best == AS_PLANNED:
+        return f"penstock simulate {file} --plot run.svg draws where bytes are under its plan"
     if recommendation or len(selected.runs) == 1:
         return f"penstock simulate {file} --sharing {shlex.quote(best)} --plot run.svg draws who had what when"
     return f"penstock compare {file} --goal {goal} says which policy is better by more than chance"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from penstock.model.plan import AS_PLANNED
 from penstock.model.tabular import in_words
 from penstock.policies.sharing.groups import PRACTICE, for_jobs_that_end
 from penstock.report.comparison.summary import LOST, MAKESPAN, MEASURES, MIN_YIELD, RATIO, Measure, best
@@ -60,7 +61,7 @@ def selection(
     once = _sorted([run for run in telling if run.sharing in same], goal, recommended)
     # What the sentences below a table name as best is in it.
     first = [once[best(once, measure)[0]] for measure in (MIN_YIELD, LOST, MAKESPAN, RATIO) if best(once, measure)]
-    wanted = [run for run in once if run in first or run.sharing in (*PRACTICE, recommended)]
+    wanted = [run for run in once if run in first or run.sharing in (*PRACTICE, AS_PLANNED, recommended)]
     others = [run for run in once if run not in wanted][: MOST - len(wanted)]
     shown = [run for run in once if run in wanted or run in others]
     named = {run.sharing: same[run.sharing] for run in shown}
@@ -85,7 +86,8 @@ def _alike(results: Sequence[Result]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for run in results:
         outcome = tuple((f"{one.yield_:.{_DIGITS}g}", f"{one.transferred:.{_DIGITS}g}") for one in run.applications)
-        first = firsts.setdefault(outcome, run.sharing)
+        # What a plan says is always worth a row, whatever has the same result.
+        first = run.sharing if run.sharing == AS_PLANNED else firsts.setdefault(outcome, run.sharing)
         if first == run.sharing:
             found[first] = []
         else:

@@ -7,7 +7,7 @@
 Start reading with `run`.
 """
 
-from penstock.studies.machine.run import Chosen, as_link, run_plan
+from penstock.studies.machine.run import Chosen, as_link, is_mixed, run_plan
 from penstock.studies.machine.study import MachineStudy
 
-__all__ = ["Chosen", "MachineStudy", "as_link", "run_plan"]
+__all__ = ["Chosen", "MachineStudy", "as_link", "is_mixed", "run_plan"]

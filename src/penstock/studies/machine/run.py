@@ -92,6 +92,11 @@ def policies_of(study: MachineStudy, sharing: Chosen) -> list[Sharing]:
     return [found[name] for name in names]
 
 
+def is_mixed(study: MachineStudy) -> bool:
+    """Whether resources have several policies under the plan."""
+    return len({policy.label for policy in policies_of(study, None)}) > 1
+
+
 def _label(policies: list[Sharing]) -> str:
     """One name if all resources have the same policy."""
     labels = list(dict.fromkeys(policy.label for policy in policies))
