@@ -198,6 +198,21 @@ def test_two_preloads(job: Job, built: Path) -> None:
         assert int(log.read_text()) == VOLUME
 
 
+def test_two_copies_of_the_library_pay_once(job: Job, built: Path) -> None:
+    """As a batch system's and a checkout's, whoever put both there."""
+    copy = job.folder / "copy" / job.library.name
+    copy.parent.mkdir()
+    copy.write_bytes(job.library.read_bytes())
+    program = compiled(built, "gcc", "moves.c", ("-O2", "-w", "-pthread", "-D_FORTIFY_SOURCE=2"))
+    for way in ("one_call", "streams", "printed", "removed"):
+        before, size = job.counts, 4_096_000 if way != "removed" else 20
+        job.run(program, way, job.folder / way, str(size), LD_PRELOAD=f"{copy}:{job.library}")
+        if way == "removed":
+            assert (job.counts.created - before.created, job.counts.unlinked - before.unlinked) == (20, 20)
+        else:
+            written(job, before, job.folder / way, size)
+
+
 def test_darshan(job: Job) -> None:
     """With the library that most sites preload, where it is installed."""
     found = [*Path("/usr/lib").glob("*/libdarshan.so"), *Path("/usr/local/lib").glob("libdarshan.so")]

@@ -97,7 +97,13 @@ def test_names_that_the_loader_would_cut_are_refused(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("", "/a.so"), ("/b.so", "/b.so:/a.so"), ("/b.so /c.so", "/b.so:/c.so:/a.so"), ("/a.so:/b.so", "/b.so:/a.so")],
+    [
+        ("", "/a.so"),
+        ("/b.so", "/b.so:/a.so"),
+        ("/b.so /c.so", "/b.so:/c.so:/a.so"),
+        ("/a.so:/b.so", "/b.so:/a.so"),
+        ("/etc/penstock/a.so:/b.so a.so", "/b.so:/a.so"),  # copies at other places
+    ],
 )
 def test_it_is_preloaded_behind_what_the_user_preloads(before: str, after: str) -> None:
     assert library.preloaded(Path("/a.so"), {"LD_PRELOAD": before}) == after

@@ -150,7 +150,9 @@ def test_the_task_prolog_prints_nothing_without_an_agent_and_adds_itself_once(ma
     assert run(made / "task-prolog", **known).stdout.splitlines() == lines
     after = run(made / "task-prolog", **known, LD_PRELOAD="/usr/lib/libdarshan.so").stdout
     assert f"LD_PRELOAD=/usr/lib/libdarshan.so:{here}/libpenstock.so" in after
-    assert "LD_PRELOAD" not in run(made / "task-prolog", **known, LD_PRELOAD=f"{here}/libpenstock.so").stdout
+    for had in (f"{here}/libpenstock.so", "/a.so:/else/libpenstock.so", "/else/libpenstock.so /a.so", "libpenstock.so"):
+        assert "LD_PRELOAD" not in run(made / "task-prolog", **known, LD_PRELOAD=had).stdout  # one copy is enough
+    assert "LD_PRELOAD" in run(made / "task-prolog", **known, LD_PRELOAD="/else/notlibpenstock.so").stdout
     assert run(made / "task-prolog", **known, PENSTOCK="off").stdout == ""
     assert run(made / "task-prolog", **known, SLURM_RESTART_COUNT="1").stdout == ""  # another life, another segment
 

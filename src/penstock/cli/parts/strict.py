@@ -105,7 +105,8 @@ def _start_with_supervisor(
             os.waitpid(pid, 0)
             raise
         os.set_inheritable(listener, True)
-        paying = {**env, "PENSTOCK_BUCKET": str(bucket), "PENSTOCK": ""}
+        # Without what a batch system preloads: behind another copy of it the library would do nothing.
+        paying = {**env, "PENSTOCK_BUCKET": str(bucket), "PENSTOCK": "", "LD_PRELOAD": ""}
         streams = [(os.POSIX_SPAWN_OPEN, number, "/dev/null", os.O_RDWR, 0) for number in range(3)]
         words = _ourselves("supervise", str(library), str(listener))
         os.posix_spawn(sys.executable, words, paying, file_actions=streams, setsigmask=mask, setsid=True)

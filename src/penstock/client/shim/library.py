@@ -32,9 +32,12 @@ def library(compile_it: bool = True) -> Path:
 
 
 def preloaded(path: Path, env: Mapping[str, str]) -> str:
-    """LD_PRELOAD with the library behind what the user has there: the order of others is theirs to choose."""
+    """LD_PRELOAD with the library behind what the user has there: the order of others is theirs to choose.
+
+    A copy at another place, as of the batch system's hooks, goes: two of them would pay twice.
+    """
     before = env.get("LD_PRELOAD", "").replace(":", " ").split()
-    return ":".join([*(name for name in before if name != str(path)), str(path)])
+    return ":".join([*(name for name in before if Path(name).name != path.name), str(path)])
 
 
 def _usable(path: Path) -> Path:
