@@ -11,12 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.controlled import PATIENCE, RATE, Controller, until
 from client.shim.job import compiled
 from penstock.client.segment import Segment
+from penstock.client.shim.library import library
 
 MIB = 1 << 20
 FAST = 1e12
@@ -46,14 +48,14 @@ def segment(tmp_path: Path) -> Iterator[Segment]:
     made.close()
 
 
-def strictly(segment: Segment, *command: str | Path) -> subprocess.Popen[str]:
+def strictly(segment: Segment, *command: str | Path, **more: Any) -> subprocess.Popen[str]:
     words = [sys.executable, "-c", STRICTLY, str(segment.path), *map(str, command)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
-def paced(segment: Segment, *command: str | Path) -> str:
+def paced(segment: Segment, *command: str | Path, **more: Any) -> str:
     """A command to its end; what it printed."""
-    process = strictly(segment, *command)
+    process = strictly(segment, *command, **more)
     out, err = process.communicate(timeout=PATIENCE)
     if process.returncode == 2 and "cannot be had" in err:
         pytest.skip(err)
@@ -92,6 +94,31 @@ def test_reads_are_paid_for_up_to_the_end_of_their_file(segment, tmp_path):
         paced(segment, "cat", name)
         read.append(segment.counts().read - before)
     assert read[1] - read[0] == 5000
+
+
+def see_no_more_than_a_user() -> None:
+    """Root without what lets it read all files and look into all processes."""
+    for capability in (1, 2, 19):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE
+        assert ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up what root may do")
+def test_a_program_that_may_be_run_but_not_read_is_paced(segment, writer, tmp_path):
+    """Its descriptors cannot be looked at: each call is paid for as it was asked, whatever it is on."""
+    hidden = tmp_path / "hidden"
+    hidden.write_bytes(writer.read_bytes())
+    hidden.chmod(0o111)
+    paced(segment, hidden, tmp_path / "out", "8", "100000", preexec_fn=see_no_more_than_a_user)
+    assert 800_000 <= segment.counts().written < 801_000  # and the line that it prints
+
+
+def test_behind_another_copy_of_the_library(segment, writer, tmp_path, monkeypatch):
+    """As in a job that a batch system preloads it for."""
+    copy = tmp_path / "libpenstock.so"
+    copy.write_bytes(library().read_bytes())
+    monkeypatch.setenv("LD_PRELOAD", str(copy))
+    paced(segment, writer, tmp_path / "out", "8", "100000")
+    assert segment.counts().written == 800_000
 
 
 @pytest.fixture

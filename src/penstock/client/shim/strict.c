@@ -7,6 +7,7 @@
 #include "shim.h"
 
 enum { MOST_WAITING = 4096, PATH = 64, MOST_OF_A_CALL = 0x7ffff000, OF_A_PIPE = 65536, VECTORS = 1024 };
+enum { EPERM = 1, EACCES = 13 };
 enum { PAYS_READ, PAYS_WRITE, PAYS_BOTH };
 struct kind {
     int number, pays, fd, amount, offset, vector; /* places of arguments; -1: there is none */
@@ -90,12 +91,18 @@ static void name_of(char *path, uint32_t pid, const char *folder, uint32_t fd) {
     *path = 0;
 }
 
-/* Whether a descriptor of the program is a file on a paced device, and how long it is. */
+/* Whether a descriptor of the program is a file on a paced device, and how long it is. Programs that may be run but not
+ * read hide their descriptors from all but root; theirs count as paced, without an end, lest hiding be a way past. */
 static int paced_file(uint32_t pid, uint64_t fd, int64_t *length) {
     char path[PATH];
     struct kernel_stat found;
     name_of(path, pid, "/fd/", (uint32_t)fd);
-    if (SYSCALL(SYS_NEWFSTATAT, KERNEL_AT_FDCWD, path, &found, 0, 0, 0) || (found.mode & KIND_MASK) != KIND_FILE) return 0;
+    intptr_t wrong = SYSCALL(SYS_NEWFSTATAT, KERNEL_AT_FDCWD, path, &found, 0, 0, 0);
+    if (wrong == -EACCES || wrong == -EPERM) {
+        *length = INT64_MAX;
+        return 1;
+    }
+    if (wrong || (found.mode & KIND_MASK) != KIND_FILE) return 0;
     *length = found.size;
     return is_paced_device(found.dev);
 }
@@ -158,9 +165,8 @@ static void weigh(struct waiting *one) {
         int64_t offset = kind->offset >= 0 ? (int64_t)call->argument[kind->offset] : -1;
         if (offset < 0) offset = position(call->pid, call->argument[kind->fd]);
         n = offset < length ? least(n, length - offset) : 0;
-    } else if (kind->number == N_SPLICE) {
-        n = least(n, OF_A_PIPE);
     }
+    if (kind->number == N_SPLICE) n = least(n, OF_A_PIPE); /* one of its ends always is one */
     if (reads && !(flags & PENSTOCK_NO_READS)) one->read = n;
     if (writes && !(flags & PENSTOCK_NO_WRITES)) one->written = n;
 }
