@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from client.controller import until
 from client.shim.job import PATIENCE, Job, compiled, needs
 from machine import can_mount
 from penstock.client.segment import Counts
@@ -42,6 +43,21 @@ def test_musl(job: Job, built: Path, way: str) -> None:
     program = compiled(built, "musl-gcc", "moves.c", ("-O2", "-w", "-pthread"))
     job.run(program, way, job.folder / "out", "4096000")
     written(job, NOTHING, job.folder / "out", 4_096_000)
+
+
+def test_large_vectors_go_in_pieces(job: Job, built: Path) -> None:
+    """Twice written, twice read, and the same as in one; at rate 0 what an allowance has goes through."""
+    size = 5_000_000
+    program = compiled(built, "gcc", "moves.c", ("-O2", "-w", "-pthread", "-D_FORTIFY_SOURCE=2"))
+    job.run(program, "large_vectors", job.folder / "out", str(size))
+    assert (job.counts.written, job.counts.read) == (2 * size, pytest.approx(2 * size, abs=1000))
+    job.segment.set_rate(0.0, fallback=0.0)
+    job.segment.set_allowance(2 * MIB)
+    process = job.start(program, "large_vectors", job.folder / "part", str(size))
+    until(job.segment.waiting)
+    assert (job.folder / "part").stat().st_size == 2 * MIB
+    process.kill()
+    process.wait(PATIENCE)
 
 
 def test_cxx_and_fortran(job: Job, built: Path) -> None:

@@ -148,6 +148,35 @@ def test_what_was_not_there_is_given_back(job: Job, built: Path) -> None:
     assert 20 * 1000 <= job.counts.read < MIB
 
 
+ASKED = ("read", "pread", "readv", "preadv", "fread", "sendfile", "splice")
+
+
+def test_what_is_not_there_is_not_waited_for(job: Job, built: Path) -> None:
+    """Who asks for 64 MiB of a small file waits for what it has: here for nothing."""
+    program = compiled(built, "gcc", "asks.c", ("-O1", "-w"))
+    (job.folder / "small").write_bytes(bytes(5000))
+    job.segment.set_rate(0.0, fallback=0.0)
+    job.segment.set_allowance(MIB // 2)  # also for what a program reads of itself
+    for way in ASKED:
+        before = job.counts
+        job.run(program, way, job.folder / "small", "5000")
+        written, read = job.moved_since(before)
+        assert (written if way == "splice" else read - 832 * (read > 5000)) == 5000, way  # 832: the head of libc
+
+
+def test_requests_that_were_refused_are_given_back_once(job: Job, built: Path) -> None:
+    """Also if nothing had been paid for them, and for others in the same call."""
+    compiled(built, "gcc", "submits.c", ("-O1", "-w", "-shared", "-fPIC", "-DTAKES=100"), "libtakes.so")
+    program = compiled(built, "gcc", "submits.c", ("-O1", "-w", "-L.", "-Wl,-rpath,$ORIGIN", "-l:libtakes.so"))
+    (job.folder / "file").write_bytes(bytes(MIB))
+    for reads, taken in ((True, 100), (False, 0)):
+        job.segment.set_ways(writes=True, reads=reads)
+        before, promised = job.counts, job.segment.promised()
+        assert job.run(program, job.folder / "file", "150").stdout == b"100\n"
+        assert job.moved_since(before)[1] == taken * MIB
+        assert job.segment.promised() >= promised
+
+
 def test_metadata_operations_have_a_rate_of_their_own(job: Job, built: Path) -> None:
     program = compiled(built, "gcc", "moves.c", ("-O2", "-w", "-pthread", "-D_FORTIFY_SOURCE=2"))
     rate, times = 500.0, 60
@@ -172,6 +201,17 @@ def test_strangers_pay_from_what_the_node_has_in_common(job: Job) -> None:
     job.segment.set_common(None)
     assert dd(job, 1).wait(PATIENCE) == 0
     assert common.promised() == MIB
+
+
+def test_what_strangers_did_not_move_is_given_back_to_all(job: Job) -> None:
+    common = Segment.make(job.folder / "common")
+    for segment in (common, job.segment):
+        segment.set_rate(1e9, fallback=1e9)
+    job.segment.set_common(common.path)
+    (job.folder / "small").write_bytes(bytes(1000))
+    job.run("dd", "if=small", "of=/dev/null", f"bs={MIB // 16}", "status=none")
+    assert common.promised() < MIB // 16
+    common.close()
 
 
 def test_what_python_paid_for_is_not_paid_for_again(job: Job) -> None:

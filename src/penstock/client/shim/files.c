@@ -17,7 +17,8 @@ int is_paced_device(uint64_t device) {
     return 0;
 }
 
-int is_paced(int fd, size_t bytes) {
+/* `size` is set if the kernel was asked for it. */
+static int look_at(int fd, size_t bytes, int64_t *size) {
     if (fd < 0) return 0;
     if (fd < KNOWN && bytes < LARGE) {
         uint16_t entry = __atomic_load_n(&known[fd], __ATOMIC_RELAXED);
@@ -29,7 +30,35 @@ int is_paced(int fd, size_t bytes) {
     struct kernel_stat found;
     int paced = kernel_fstat(fd, &found) == 0 && (found.mode & KIND_MASK) == KIND_FILE && is_paced_device(found.dev);
     if (fd < KNOWN) __atomic_store_n(&known[fd], (uint16_t)((paced ? PACED : OTHER) | AGAIN << 8), __ATOMIC_RELAXED);
+    *size = found.size;
     return paced;
+}
+
+int is_paced(int fd, size_t bytes) {
+    int64_t unused;
+    return look_at(fd, bytes, &unused);
+}
+
+static int64_t from_here_on(int fd, off_type offset, int64_t size) {
+    if (offset < 0) offset = SYSCALL(SYS_LSEEK, fd, 0, 1, 0, 0, 0); /* where it stands */
+    return offset < 0 ? INT64_MAX : size > offset ? size - offset : 0;
+}
+
+/* Programs ask for more than a file has: at a low rate paying for that first would hold them up for seconds. Small reads
+ * fit into what may be promised at once, and are not worth asking the kernel. */
+int is_paced_read(int fd, size_t bytes, off_type offset, int64_t *there) {
+    int64_t size = -1;
+    if (!look_at(fd, bytes, &size)) return 0;
+    *there = size < 0 || bytes < LARGE ? INT64_MAX : from_here_on(fd, offset, size);
+    return 1;
+}
+
+/* What a copy can find, at most. */
+int64_t left_in(int fd, off_type offset) {
+    struct kernel_stat found;
+    if (kernel_fstat(fd, &found)) return INT64_MAX;
+    if ((found.mode & KIND_MASK) == KIND_FILE) return from_here_on(fd, offset, found.size);
+    return (found.mode & KIND_MASK) == KIND_PIPE ? OF_A_PIPE : INT64_MAX;
 }
 
 int is_paced_open(int fd) {

@@ -186,16 +186,17 @@ void say_want(int64_t now) {
 }
 
 /* What was paid, without what had been before. */
-static int64_t settle(int64_t bytes, int direction, int waits) {
+static struct paid settle(int64_t bytes, int direction, int waits) {
+    static const struct paid nothing;
     struct penstock_segment *segment = penstock_mapped;
-    if (segment->flags & (direction == WRITE ? PENSTOCK_NO_WRITES : PENSTOCK_NO_READS)) return 0;
+    if (segment->flags & (direction == WRITE ? PENSTOCK_NO_WRITES : PENSTOCK_NO_READS)) return nothing;
     int64_t now = penstock_now();
     if (UNLIKELY(__atomic_load_n(&credit, __ATOMIC_RELAXED) > 0)) { /* paid for by penstock_acquire */
         if (now > __atomic_load_n(&credit_until, __ATOMIC_RELAXED)) {
             __atomic_store_n(&credit, 0, __ATOMIC_RELAXED);
         } else {
             int64_t before = __atomic_fetch_sub(&credit, bytes, __ATOMIC_RELAXED);
-            if (before >= bytes) return 0;
+            if (before >= bytes) return nothing;
             if (before < 0) before = 0;
             __atomic_fetch_add(&credit, bytes - before, __ATOMIC_RELAXED);
             bytes -= before;
@@ -206,15 +207,16 @@ static int64_t settle(int64_t bytes, int direction, int waits) {
     if (waits && made.common_mark != INT64_MIN) now = wait_for(made.common, PENSTOCK_BYTES, made.common_mark, now, 0);
     __atomic_fetch_add(direction == WRITE ? &segment->written : &segment->read, bytes, __ATOMIC_RELAXED);
     __atomic_store_n(&segment->last, now, __ATOMIC_RELAXED);
-    return bytes;
+    return (struct paid){bytes, made.common};
 }
 
-int64_t pay(int64_t bytes, int direction) {
-    if (bytes <= 0) return 0;
+struct paid pay(int64_t bytes, int direction) {
+    struct paid paid = {0, 0};
+    if (bytes <= 0) return paid;
     int kept = errno;
-    bytes = settle(bytes, direction, 1);
+    paid = settle(bytes, direction, 1);
     errno = kept;
-    return bytes;
+    return paid;
 }
 
 void pay_later(int64_t bytes, int direction) {
@@ -232,10 +234,12 @@ void pay_what_is_left(int wait) {
     errno = kept;
 }
 
-void refund(int64_t bytes, int direction) {
+void refund(struct paid paid, int64_t moved, int direction) {
+    int64_t bytes = paid.bytes - (moved > 0 ? moved : 0);
     if (bytes <= 0) return;
     struct penstock_segment *segment = penstock_mapped;
     __atomic_fetch_sub(&segment->promised, bytes, __ATOMIC_RELAXED);
+    if (UNLIKELY(paid.common != 0)) __atomic_fetch_sub(&paid.common->promised, bytes, __ATOMIC_RELAXED);
     __atomic_fetch_sub(direction == WRITE ? &segment->written : &segment->read, bytes, __ATOMIC_RELAXED);
 }
 

@@ -60,10 +60,19 @@ static inline struct penstock_segment *ours(void) {
     return penstock_mapped;
 }
 int64_t penstock_now(void);
-int64_t pay(int64_t bytes, int direction);       /* and wait; what was paid */
+struct paid { /* where, so that it can be given back there */
+    int64_t bytes;
+    struct penstock_segment *common;
+};
+struct paid pay(int64_t bytes, int direction);   /* and wait */
 void pay_later(int64_t bytes, int direction);    /* little: wait when it has become more */
 void pay_what_is_left(int wait);                 /* of what was to be paid later */
-void refund(int64_t bytes, int direction);
+void refund(struct paid paid, int64_t moved, int direction); /* what was not moved */
+/* After a call that wanted to move so much: what was not there is given back, what came on top is paid for. */
+static inline void even_out(struct paid paid, int64_t wanted, int64_t moved, int direction) {
+    refund(paid, moved, direction);
+    if (UNLIKELY(moved > wanted)) pay_later(moved - (wanted > 0 ? wanted : 0), direction);
+}
 struct pledge { /* what has to be served before one that has promised may go on */
     int64_t mark, common_mark; /* the least number: nothing */
     struct penstock_segment *common;
@@ -76,6 +85,8 @@ void pay_operation(int which);
 
 /* files.c */
 int is_paced(int fd, size_t bytes);
+int is_paced_read(int fd, size_t bytes, off_type offset, int64_t *there); /* and how much there is; offset < 0: its own */
+int64_t left_in(int fd, off_type offset);
 int is_paced_device(uint64_t device);
 int is_paced_place(int folder, const char *path);
 int is_paced_open(int fd);
@@ -91,7 +102,7 @@ static inline int stream_fd(FILE *stream) {
 /* system calls that nobody else sees */
 intptr_t penstock_syscall(intptr_t number, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f);
 #if defined(__x86_64__)
-enum { SYS_READ = 0, SYS_WRITE = 1, SYS_CLOSE = 3, SYS_FSTAT = 5, SYS_MMAP = 9, SYS_GETEUID = 107, SYS_FCNTL = 72,
+enum { SYS_READ = 0, SYS_WRITE = 1, SYS_CLOSE = 3, SYS_FSTAT = 5, SYS_LSEEK = 8, SYS_MMAP = 9, SYS_GETEUID = 107, SYS_FCNTL = 72,
        SYS_RT_SIGPROCMASK = 14, SYS_PPOLL = 271, SYS_OPENAT = 257, SYS_NEWFSTATAT = 262 };
 enum { KERNEL_O_NOFOLLOW = 0400000, KERNEL_O_APPEND = 02000 };
 struct kernel_stat {
@@ -101,7 +112,7 @@ struct kernel_stat {
     int64_t size, rest[11];
 };
 #elif defined(__aarch64__)
-enum { SYS_READ = 63, SYS_WRITE = 64, SYS_CLOSE = 57, SYS_FSTAT = 80, SYS_MMAP = 222, SYS_GETEUID = 175, SYS_FCNTL = 25,
+enum { SYS_READ = 63, SYS_WRITE = 64, SYS_CLOSE = 57, SYS_FSTAT = 80, SYS_LSEEK = 62, SYS_MMAP = 222, SYS_GETEUID = 175, SYS_FCNTL = 25,
        SYS_RT_SIGPROCMASK = 135, SYS_PPOLL = 73, SYS_OPENAT = 56, SYS_NEWFSTATAT = 79 };
 enum { KERNEL_O_NOFOLLOW = 0100000, KERNEL_O_APPEND = 02000 };
 struct kernel_stat {
@@ -114,7 +125,9 @@ struct kernel_stat {
 #error "penstock: the library is written for x86-64 and aarch64"
 #endif
 enum { KERNEL_AT_FDCWD = -100, KERNEL_O_RDWR = 2, KERNEL_O_NONBLOCK = 04000, KERNEL_O_CLOEXEC = 02000000 };
-enum { KIND_MASK = 0170000, KIND_FILE = 0100000 };
+enum { KIND_MASK = 0170000, KIND_FILE = 0100000, KIND_PIPE = 0010000, OF_A_PIPE = 65536 };
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 #define SYSCALL(number, a, b, c, d, e, f) \
     penstock_syscall(number, (intptr_t)(a), (intptr_t)(b), (intptr_t)(c), (intptr_t)(d), (intptr_t)(e), (intptr_t)(f))

@@ -32,12 +32,14 @@ static void after_stdout(int64_t bytes) {
             return got;                                                                               \
         }                                                                                             \
         size_t most = size < PIECE ? PIECE / size : 1, at = 0;                                        \
+        int64_t there = direction == READ ? left_in(stream_fd(stream), -1) : INT64_MAX;               \
         flockfile(stream);                                                                            \
         while (at < count) {                                                                          \
             size_t part = count - at < most ? count - at : most;                                      \
-            int64_t paid = pay((int64_t)(part * size), direction);                                    \
+            int64_t wanted = least((int64_t)(part * size), there - (int64_t)(at * size));             \
+            struct paid paid = pay(wanted, direction);                                                \
             size_t got = next_##name((char *)data + at * size, size, part, stream);                   \
-            refund(paid - (int64_t)(got * size), direction);                                          \
+            even_out(paid, wanted, (int64_t)(got * size), direction);                                 \
             at += got;                                                                                \
             if (got < part) break;                                                                    \
         }                                                                                             \

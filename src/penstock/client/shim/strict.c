@@ -6,7 +6,7 @@
  * their file. Nothing is done in the program's place, so nothing that it changes meanwhile can be used against us. */
 #include "shim.h"
 
-enum { MOST_WAITING = 4096, PATH = 64, MOST_OF_A_CALL = 0x7ffff000, OF_A_PIPE = 65536, VECTORS = 1024 };
+enum { MOST_WAITING = 4096, PATH = 64, MOST_OF_A_CALL = 0x7ffff000, VECTORS = 1024 };
 enum { EPERM = 1, EACCES = 13 };
 enum { PAYS_READ, PAYS_WRITE, PAYS_BOTH };
 struct kind {
@@ -132,8 +132,6 @@ static int64_t length_of(uint32_t pid, uint64_t vector, uint64_t count) {
     return sum;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 struct waiting {
     struct notice call;
     int64_t read, written, since;
@@ -178,12 +176,15 @@ static int go_on(int listener, uint64_t id) {
 }
 
 static void take_back(const struct waiting *one) {
-    __atomic_fetch_sub(&penstock_mapped->promised, one->read + one->written, __ATOMIC_RELAXED);
+    int64_t bytes = one->read + one->written;
+    if (!bytes) return;
+    __atomic_fetch_sub(&penstock_mapped->promised, bytes, __ATOMIC_RELAXED);
+    if (one->made.common) __atomic_fetch_sub(&one->made.common->promised, bytes, __ATOMIC_RELAXED);
 }
 
 static void let_go(int listener, struct waiting *one, int64_t now) {
     if (!go_on(listener, one->call.id)) {
-        if (one->read + one->written) take_back(one);
+        take_back(one);
         return;
     }
     if (one->read + one->written == 0) return;

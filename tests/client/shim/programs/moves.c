@@ -44,6 +44,22 @@ static void vectors(void) {
     for (long at = 0; at < volume; at += 4 * 4096)
         if ((at < volume / 2 ? writev(fd, parts, 4) : pwritev(fd, parts, 4, at)) != 4 * 4096) exit(6);
 }
+static void large_vectors(void) { /* more than a piece, in parts that end anywhere */
+    int fd = out(), count = 40;
+    struct iovec parts[40];
+    char *all = malloc(volume), *back = malloc(volume), *from = all;
+    for (long i = 0; i < volume; i++) all[i] = (char)(i * 2654435761u >> 16);
+    for (int i = 0; i < count; i++) {
+        parts[i].iov_base = from, parts[i].iov_len = i == 7 ? 0 : i == count - 1 ? all + volume - from : volume / count + i - 20;
+        from += parts[i].iov_len;
+    }
+    if (writev(fd, parts, count) != volume || pwritev(fd, parts, count, 0) != volume) exit(6);
+    int reader = open(path, O_RDONLY);
+    if (pread(reader, back, volume, 0) != volume || memcmp(all, back, volume)) exit(6);
+    memset(back, 0, volume);
+    for (int i = 0; i < count; i++) parts[i].iov_base = back + ((char *)parts[i].iov_base - all);
+    if (preadv(reader, parts, count, 0) != volume || memcmp(all, back, volume)) exit(6);
+}
 static void streams(void) {
     FILE *file = fopen(path, "w");
     for (long at = 0; at < volume / 2; at += 100) fwrite(data, 1, 100, file);
@@ -173,7 +189,7 @@ int main(int count, char **words) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"one_call", one_call}, {"vectors", vectors}, {"streams", streams}, {"formats", formats},
+    } ways[] = {{"one_call", one_call}, {"vectors", vectors}, {"large_vectors", large_vectors}, {"streams", streams}, {"formats", formats},
                 {"printed", printed}, {"at_exit", at_exit}, {"reused", reused}, {"duplicated", duplicated},
                 {"threads", threads}, {"forks", forks}, {"execs", execs}, {"sends", sends}, {"spliced", spliced},
                 {"errors", errors}, {"appended", appended}, {"removed", removed}};
