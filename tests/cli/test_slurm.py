@@ -32,6 +32,8 @@ def test_without_a_folder_everything_is_printed(penstock):
         ("slurm files --license bw", "--license is 'bw'; a name and a number are accepted, as iobw:100"),
         ("slurm files --shim lib.so", "shim is 'lib.so'; a full path without spaces is accepted"),
         ("slurm files jobs.yaml", "jobs.yaml is a file; the name of a folder is accepted"),
+        ("slurm files jobs.yaml/there", "there/prolog cannot be written (not a directory); give a folder that can be"),
+        ("slurm files /proc/there", "/proc/there/prolog cannot be written (no such file or directory); give a folder"),
         (
             "slurm check nowhere",
             "nowhere: no such file; a slurm.conf or a folder of `penstock slurm files` is expected",

@@ -120,13 +120,22 @@ def site_files(site: SlurmSite) -> list[SiteFile]:
 def write_files(folder: Path, site: SlurmSite) -> list[SiteFile]:
     """Write all of them, each complete before it is found."""
     made = site_files(site)
-    folder.mkdir(parents=True, exist_ok=True)
     for each in made:
-        new = folder / f".{each.name}.new"
-        new.write_text(each.text, encoding="utf-8")
-        new.chmod(each.mode)
-        os.replace(new, folder / each.name)
+        put(folder / each.name, each.text.encode(), each.mode)
     return made
+
+
+def put(path: Path, content: bytes, mode: int) -> None:
+    """Write a file with its permissions, and the folders that it is in."""
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(content)
+        new.chmod(mode)
+        os.replace(new, path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InvalidOption(f"{path} cannot be written ({reason}); give a folder that can be written to") from None
 
 
 def template(name: str) -> str:

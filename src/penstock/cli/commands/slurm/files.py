@@ -11,7 +11,6 @@ from penstock.cli.parts.options import Json
 from penstock.cli.parts.output import tell
 from penstock.cli.rooms import client, live
 from penstock.errors import InvalidOption
-from penstock.files import write_whole
 
 LIBRARY = "libpenstock.so"
 
@@ -78,7 +77,7 @@ def files(
             raise InvalidOption(f"{folder} is a file; the name of a folder is accepted")
         made = live.slurm.files.write_files(folder, site)
         if library is not None:
-            write_whole(folder / LIBRARY, library.read_bytes())
+            live.slurm.files.put(folder / LIBRARY, library.read_bytes(), 0o644)
         names = [*(each.name for each in made), *([LIBRARY] if library is not None else [])]
         words = [*(f"{folder / each}" for each in names), f"Next: penstock slurm check {folder}"]
     listed = [{"name": each.name, "mode": f"{each.mode:04o}", "text": each.text} for each in made]
