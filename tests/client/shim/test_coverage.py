@@ -26,7 +26,7 @@ def written(job: Job, before: Counts, path: Path, size: int = VOLUME) -> None:
 
 WAYS = (
     *("one_call", "vectors", "streams", "formats", "printed", "at_exit", "reused", "duplicated", "threads", "forks"),
-    *("execs", "sends", "spliced", "errors", "appended"),
+    *("execs", "sends", "spliced", "errors", "appended", "quits", "quits_fast", "becomes", "wide"),
 )
 
 
@@ -38,7 +38,16 @@ def test_every_way_in_c(job: Job, built: Path, way: str) -> None:
     assert (job.folder / "out").stat().st_size == job.counts.written == size
 
 
-@pytest.mark.parametrize("way", ["one_call", "streams", "formats", "threads", "execs"])
+@pytest.mark.parametrize("way", ["fscanf", "scanf", "getchar", "fgetwc", "fgetws", "fwscanf"])
+def test_text_that_is_read(job: Job, built: Path, way: str) -> None:
+    lines = 100_000
+    (job.folder / "text").write_text("12345678\n" * lines)
+    program = compiled(built, "gcc", "takes.c", ("-O2", "-w"))
+    assert job.run(program, way, job.folder / "text").stdout == f"{lines}\n".encode()
+    assert job.counts.read == pytest.approx(9 * lines, abs=4096)
+
+
+@pytest.mark.parametrize("way", ["one_call", "streams", "formats", "threads", "execs", "quits", "becomes", "wide"])
 def test_musl(job: Job, built: Path, way: str) -> None:
     program = compiled(built, "musl-gcc", "moves.c", ("-O2", "-w", "-pthread"))
     job.run(program, way, job.folder / "out", "4096000")
@@ -201,6 +210,17 @@ def test_programs_do_and_say_the_same(job: Job, script: str) -> None:
         found.append((done.returncode, done.stdout, done.stderr))
     assert found[0] == found[1]
     assert job.counts.operations > 0
+
+
+def test_what_may_be_called_in_a_signal_handler_is_found_before(job: Job) -> None:
+    """The loader's own account: nothing is looked for once the program runs."""
+    log = job.folder / "loader"
+    told = {"LD_BIND_NOW": "1", "LD_DEBUG": "files,symbols", "LD_DEBUG_OUTPUT": str(log)}
+    job.run("dd", "if=/dev/zero", "of=out", "bs=10", "count=1", "status=none", **told)
+    (path,) = log.parent.glob("loader.*")
+    before, _, after = path.read_text().partition("transferring control: ")
+    for name in ("read", "write", "close", "dup2"):
+        assert f"symbol={name};" in before and f"symbol={name};" not in after
 
 
 def test_two_preloads(job: Job, built: Path) -> None:

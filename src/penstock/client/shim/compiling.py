@@ -18,7 +18,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent
 MACHINES = ("x86_64", "aarch64")
 NAME = "libpenstock.so"
-PARTS = ("pay.c", "files.c", "calls.c", "names.c", "streams.c", "strict.c")
+PARTS = ("pay.c", "files.c", "calls.c", "names.c", "streams.c", "text.c", "ends.c", "strict.c")
 _FLAGS = (
     *("-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-nostdlib", "-ffreestanding", "-fno-builtin"),
     *("-fvisibility=hidden", "-fno-stack-protector", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-Wall", "-Wextra"),

@@ -2,6 +2,7 @@
 #include "shim.h"
 
 extern int clock_gettime(int, void *);
+extern char *dlerror(void);
 
 enum { BOOTTIME = 7, EINTR = 4, SET_MASK = 2 };
 static const int64_t SECOND = 1000000000, STEP = 20000000;    /* nanoseconds: nobody sleeps longer without looking */
@@ -90,6 +91,7 @@ __attribute__((constructor)) void penstock_look(void) {
         if (!copy(bell_path, sizeof bell_path, path, ".bell")) bell_path[0] = 0;
         penstock_mapped = map(path);
     }
+    dlerror(); /* what was not found is not the program's to hear of */
     __atomic_store_n(&penstock_looked, 1, __ATOMIC_RELEASE);
 }
 

@@ -33,16 +33,24 @@ extern int fileno(FILE *);
 #define errno (*__errno_location())
 #define ENOSYS 38
 
-/* The function that we stand in front of, found at its first call: NEXT(write) (arguments). */
-#define NEXT(type, name, ...)                                            \
-    static type (*next_##name)(__VA_ARGS__);                             \
-    static inline int have_##name(void) {                                \
-        if (UNLIKELY(!next_##name)) {                                    \
-            int kept = errno;                                            \
-            next_##name = (type(*)(__VA_ARGS__))dlsym((void *)-1, #name); \
-            errno = kept;                                                \
-        }                                                                \
-        return next_##name != 0;                                         \
+/* The function that we stand in front of: NEXT(write) (arguments). It is found when the library is loaded, because a call
+ * may come in a signal handler or in a child of vfork, where nothing may be looked for; what is called before that looks
+ * for itself, and so do streams, which nobody may call there. */
+#ifdef FOUND_AT_FIRST_CALL
+#define FOUND
+#else
+#define FOUND __attribute__((constructor(200)))
+#endif
+#define NEXT(type, name, ...)                                         \
+    static type (*next_##name)(__VA_ARGS__);                          \
+    FOUND static void find_##name(void) {                             \
+        int kept = errno;                                             \
+        next_##name = (type(*)(__VA_ARGS__))dlsym((void *)-1, #name); \
+        errno = kept;                                                 \
+    }                                                                 \
+    static inline int have_##name(void) {                             \
+        if (UNLIKELY(!next_##name)) find_##name();                    \
+        return next_##name != 0;                                      \
     }
 /* As a statement at the top of a wrapper: a program cannot have called what its libc does not have. */
 #define NEED(name, wrong)        \

@@ -1,5 +1,6 @@
 /* Streams of the C library, whose own reads and writes of descriptors nobody can stand in front of. What a program puts
  * in or takes out is paid for; little of it is collected first. */
+#define FOUND_AT_FIRST_CALL
 #include "shim.h"
 
 extern void flockfile(FILE *);
@@ -185,7 +186,7 @@ FORMATTED(__printf_chk, __vprintf_chk, WITH(int flag, const char *format), WITH(
 FORMATTED(dprintf, vdprintf, WITH(int fd, const char *format), WITH(fd, format))
 FORMATTED(__dprintf_chk, __vdprintf_chk, WITH(int fd, int flag, const char *format), WITH(fd, flag, format))
 
-/* What was collected is paid for when a stream is emptied or closed, and before a process becomes two. */
+/* What was collected is paid for when a stream is emptied or closed. */
 NEXT(int, fflush, FILE *)
 EXPORT int fflush(FILE *stream) {
     NEED(fflush, -1)
@@ -201,10 +202,4 @@ EXPORT int fclose(FILE *stream) {
         closing(fd);
     }
     return next_fclose(stream);
-}
-NEXT(int, fork, void)
-EXPORT int fork(void) {
-    NEED(fork, -1)
-    if (ours()) pay_what_is_left(1);
-    return next_fork();
 }

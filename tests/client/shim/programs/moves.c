@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <locale.h>
 #include <unistd.h>
+#include <wchar.h>
 
 static char data[1 << 16];
 static const char *path;
@@ -174,6 +176,30 @@ static void appended(void) {
     char *all = calloc(1, volume);
     if (write(fd, all, volume) != volume) exit(18);
 }
+static void unbuffered(void) { /* little of it, so that the library has collected the rest */
+    FILE *file = fopen(path, "w");
+    setvbuf(file, 0, _IONBF, 0);
+    for (long at = 0; at < volume; at += 100) fwrite(data, 1, 100, file);
+}
+static void quits(void) { unbuffered(), _exit(0); }
+static void quits_fast(void) { unbuffered(), quick_exit(0); }
+static void becomes(void) {
+    static char *const words[] = {"true", 0};
+    unbuffered();
+    execl("/no/such/program", "true", "a", (char *)0);
+    execve("/no/such/program", words, 0);
+    execlp("true", "true", "a", "b", (char *)0);
+}
+static void wide(void) { /* letters of one, two and three bytes */
+    if (!setlocale(LC_ALL, "C.UTF-8")) exit(20);
+    FILE *file = fopen(path, "w");
+    for (long at = 0; at < volume; at += 25) {
+        fputws(L"\u00e4\u20ac7\n", file);
+        fputwc(L'\u00e4', file), putwc(L'\n', file);
+        fwprintf(file, L"%014d\n", 7);
+    }
+    fclose(file);
+}
 static void removed(void) { /* operations on names: volume of each */
     struct stat about;
     for (long i = 0; i < volume; i++) {
@@ -192,7 +218,8 @@ int main(int count, char **words) {
     } ways[] = {{"one_call", one_call}, {"vectors", vectors}, {"large_vectors", large_vectors}, {"streams", streams}, {"formats", formats},
                 {"printed", printed}, {"at_exit", at_exit}, {"reused", reused}, {"duplicated", duplicated},
                 {"threads", threads}, {"forks", forks}, {"execs", execs}, {"sends", sends}, {"spliced", spliced},
-                {"errors", errors}, {"appended", appended}, {"removed", removed}};
+                {"errors", errors}, {"appended", appended}, {"quits", quits}, {"quits_fast", quits_fast}, {"becomes", becomes},
+                {"wide", wide}, {"removed", removed}};
     if (count != 4) return 2;
     path = words[2], volume = atol(words[3]);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
