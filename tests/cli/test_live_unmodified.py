@@ -164,9 +164,16 @@ def test_the_agents_segment_is_used(controller, tmp_path):
         process = subprocess.Popen(patient("run", "--volume", "1MB", *dd(tmp_path / "out", 1)), env=env)
         assert ended(process) == 0
         assert (segment.counts().written, segment.counts().begun) == (9 * MIB, 2)
+        options = ("run", "--json", "--targets", "ost0", "--volume", "1MB")
+        process = controller.begin("agents", *options, *dd(tmp_path / "out", 1), stderr=subprocess.PIPE)
+        note, told = process.communicate(timeout=PATIENCE)[1].decode().splitlines()
+        assert note == "penstock: --targets is not used: the agent of this node announces for all jobs here"
+        found = json.loads(told)
+        assert (found["job"], found["announced"], found["moved"], found["exit"]) == ("agents", 1e6, float(MIB), 0)
+        segment.set_rate(1e12)
         assert controller.known("agents") is controller.known("step") is None
         segment.keep_alive(boottime())  # the agent died: the run is on its own
         assert ended(controller.begin("agents", "run", *dd(tmp_path / "out", 1))) == 0
-        assert controller.known("agents") is not None and segment.counts().written == 9 * MIB
+        assert controller.known("agents") is not None and segment.counts().written == 10 * MIB
     finally:
         segment.remove()

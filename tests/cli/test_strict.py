@@ -176,6 +176,34 @@ def test_under_a_controller(writer, tmp_path):
         assert told["seconds"] >= (8 * MIB - 2 * MIB) / RATE
 
 
+def test_inside_another_run(writer, tmp_path):
+    """It is that one's bucket that is paid from; the outer one paces by its library, which the program does not load."""
+    with Controller(tmp_path) as controller:
+        inner = (
+            sys.executable,
+            "-m",
+            "penstock",
+            "run",
+            "--strict",
+            "--json",
+            "--",
+            writer,
+            tmp_path / "out",
+            "8",
+            MIB,
+        )
+        process = controller.begin(
+            "both", "run", "--json", "--", *map(str, inner), stdout=subprocess.DEVNULL, stderr=-1
+        )
+        _, err = process.communicate(timeout=PATIENCE)
+        if process.returncode == 2:
+            pytest.skip(err.decode())
+        within, around = map(json.loads, err.splitlines())
+        assert (within["moved"], within["exit"], process.returncode) == (8 * MIB, 0, 0)
+        assert around["moved"] >= 8 * MIB and around["past"] == 0.0
+        assert within["seconds"] >= (8 * MIB - 2 * MIB) / RATE
+
+
 def forbid_seccomp() -> None:
     """What a container does: no filter can be made from now on."""
     number = {"x86_64": 317, "aarch64": 277}[os.uname().machine]

@@ -26,6 +26,7 @@ from penstock.client.operation import UNKNOWN
 from penstock.client.pacing import shown_amount
 from penstock.client.segment import Segment
 from penstock.client.shared_bucket import SharedBucket, new_path
+from penstock.errors import PenstockError
 from penstock.report.parts.json_text import as_json
 
 if TYPE_CHECKING:
@@ -53,8 +54,17 @@ def run_in_turn(
     if config is None:
         replace_us(command)
     if (shim or strict) and (agents := agents_segment(config)) is not None:
-        _run_with_agent(command, config, agents, amount, direction, strict)
+        if places:
+            print(
+                "penstock: --targets is not used: the agent of this node announces for all jobs here", file=sys.stderr
+            )
+        os.environ["PENSTOCK_JOB"] = config.settings.job
+        if not strict:
+            os.environ.update(with_library(os.environ, agents)[0])
+        _run_inside(command, agents, (round(amount), direction), strict, json)
     # Inside another run, that one has the grant.
+    if config.bucket is not None and (strict or json) and _is_segment(config.bucket):
+        _run_inside(command, Path(config.bucket), (0, direction), strict, json)
     if config.address is None or config.bucket is not None:
         replace_us(command)
     bucket = _bucket(config.settings.job)
@@ -74,26 +84,42 @@ def run_in_turn(
     sys.exit(ended)
 
 
-def _run_with_agent(
-    command: list[str], config: ClientConfig, path: Path, amount: float, direction: str, strict: bool
-) -> NoReturn:
-    """Run under the agent of this node, which has the connection; a known volume is told to it through the segment."""
-    env = {**os.environ, "PENSTOCK_JOB": config.settings.job}
-    os.environ.update({**env, **paid_for(path)} if strict else with_library(env, path)[0])
-    starts = strict_start(path) if strict else start
-    if not amount and not strict:
+def _run_inside(command: list[str], path: Path, announced: tuple[int, str], strict: bool, json: bool) -> NoReturn:
+    """Run on the segment of the agent of this node, or of another run, which has the connection.
+
+    A known volume is told to the agent through it. Without anything to do at the end we become the command.
+    """
+    amount, direction = announced
+    if strict:
+        os.environ.update(paid_for(path))
+    elif not amount and not json:
         replace_us(command)
+    starts = strict_start(path) if strict else start
     signals, segment = Signals(), Segment(path)
+    before, began = segment.counts(), time.monotonic()
     if amount:
-        segment.announce(round(amount), direction)
+        segment.announce(amount, direction)
     try:
         ended = attend(starts(command, os.environ, signals), signals, lambda: None, COUNT)
     finally:
         if amount:
             segment.end_announced()
+    if json:  # who has the connection knows what went past, and names it
+        moved = float(segment.counts().moved - before.moved)
+        told = {"waited": 0.0, "seconds": time.monotonic() - began, "moved": moved, "past": 0.0, "exit": ended}
+        told = {"job": os.environ.get("PENSTOCK_JOB", ""), "announced": float(amount), **told}
+        print(as_json(told, indent=0), file=sys.stderr)
     if ended < 0:
         signals.die(-ended)
     sys.exit(ended)
+
+
+def _is_segment(path: str) -> bool:
+    try:
+        Segment(Path(path)).close()
+    except (OSError, PenstockError):
+        return False
+    return True
 
 
 def _bucket(job: str) -> SharedBucket | None:
