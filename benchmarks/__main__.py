@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.advice import advice_rows
+from benchmarks.agents import agent_rows
 from benchmarks.arrivals import coming_and_going_rows
 from benchmarks.buffers import sizing_rows, tier_rows
 from benchmarks.campaigns import campaign_rows
@@ -54,6 +55,7 @@ SUBJECTS = {
     "Live, what viewers of the dashboard cost": dashboard_rows,
     "Live, turns of the controller's core": decision_rows,
     "Live, programs that do not ask, processor time of a write": shim_rows,
+    "Live, a control cycle with the agents of 2,000 nodes": agent_rows,
     "Traces, processor time and memory": trace_rows,
     "Advice from logs": advice_rows,
     "Memory, timeline off": memory_rows,

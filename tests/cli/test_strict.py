@@ -177,7 +177,7 @@ def test_under_a_controller(writer, tmp_path):
 
 
 def test_inside_another_run(writer, tmp_path):
-    """It is that one's bucket that is paid from; the outer one paces by its library, which the program does not load."""
+    """That one's bucket is paid from; its library does nothing for a program that loads none."""
     with Controller(tmp_path) as controller:
         inner = (
             sys.executable,

@@ -89,8 +89,9 @@ def _tell_agents(agents: int, real: int | None, cycles: int, say: Callable[[str]
     found = test.agent_load(load, say)
     kept = found.segments_ms
     words = [
-        f"{found.agents:,} agents with {found.processes:,} processes behind them, {found.real:,} of them processes of "
-        f"their own, were let in within {found.register_seconds:.2f} s.",
+        f"{found.agents:,} agents, {found.real:,} of them processes of their own, were let in within "
+        f"{found.register_seconds:.2f} s. The {found.processes:,} programs that they could pace are not run: those of "
+        "a job on a node read one segment.",
         f"A control cycle, median of {found.cycles} (95 of 100): the last virtual agent is told its new rate after "
         f"{found.told_ms:.0f} ms ({found.told_p95_ms:.0f} ms)"
         + (

@@ -29,7 +29,7 @@ from penstock.live.loadtest.load_test import part
 from penstock.live.loadtest.processes import controller, cpu_seconds, memory, way_in
 from penstock.wire.messages import Admin
 
-PROCESSES = 50  # of a job on a node, which share a segment
+PROCESSES = 50  # of a job on a node, which share a segment; counted, not run: their number does not enter the cycle
 ACKNOWLEDGED = 0.2  # seconds after which those that were told have said that they know
 SETTLED = 2.5  # seconds after which everybody has acknowledged, and beaten once
 CAPACITY = 1e12
@@ -54,7 +54,7 @@ class AgentFigures:
 
     agents: int
     real: int
-    processes: int  # behind them
+    processes: int  # that a site would have behind them; none are run
     jobs: int
     register_seconds: float
     cycles: int
