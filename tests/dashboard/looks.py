@@ -24,7 +24,9 @@ def job(app: int, rate: float = 0.0, name: str = "", **changes: Any) -> dict[str
         "wanted": rate,
         "granted": {"fs": rate},
         "limit": CAPACITY,
+        "usable": None,
         "volume": 1000.0,
+        "done": 600.0,
         "remaining": 400.0,
         "waited": 0.0 if rate else 7.0,
         "lease": 8.0,
@@ -33,7 +35,9 @@ def job(app: int, rate: float = 0.0, name: str = "", **changes: Any) -> dict[str
 
 
 def idle(app: int) -> dict[str, Any]:
-    return job(app, active=False, stages=["idle"], granted={}, limit=0.0, volume=0.0, remaining=0.0, waited=0.0)
+    return job(
+        app, active=False, stages=["idle"], granted={}, limit=0.0, volume=0.0, done=0.0, remaining=0.0, waited=0.0
+    )
 
 
 def status(**changes: Any) -> dict[str, Any]:

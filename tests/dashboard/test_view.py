@@ -93,6 +93,22 @@ def test_room_that_is_on_its_way_is_told_apart_from_the_policys_choice():
     assert "as soon as others have confirmed" in told(job(1, 100.0), job(2, 0.0, wanted=50.0))["jobs"][1]["why"]
 
 
+def test_a_job_that_is_slow_by_itself_is_not_slowed_down():
+    look = seen(job(1, 7.5, "slow", usable=7.5, done=5.0, remaining=900.0))
+    shown = view(look, EVERYBODY)
+    assert shown["short"] == ["1 job does I/O, and has all the bandwidth it can use. Nobody is slowed down."]
+    (slow,) = shown["jobs"]
+    assert (slow["state"], slow["part"], slow["limit"], slow["moved"]) == ("moving", 1.0, "7.5 B/s", "5 B of 1 kB")
+    assert slow["why"] == "Goes at its own pace: it could have up to 100 B/s, and was seen to use less."
+    assert Recent().add(look)[2] == [[1, 1.0, 0, 8]]
+
+
+def test_a_slow_job_is_slowed_down_if_it_gets_less_than_it_needs():
+    (slow,) = told(job(1, 5.0, usable=10.0))["jobs"]
+    assert (slow["state"], slow["part"]) == ("slowed", 0.5)
+    assert slow["why"].startswith("Gets 5 B/s of the 10 B/s it could use.")
+
+
 @pytest.mark.parametrize("mode", ["paused", "monitor"])
 def test_in_these_modes_nobody_is_slowed_down(mode):
     shown = told(job(1, 50.0), job(2, 0.0), mode=mode)

@@ -10,6 +10,8 @@ from lookback.stories import SETTINGS, WALL, Story
 from penstock.live.core import ControllerSettings, ControllerState, Resource
 from penstock.live.journal import JournalError, Lock
 from penstock.lookback.explain import Explained, Explanation, Holder, Rank, UnknownJob, explain, limited
+from penstock.lookback.history import history
+from penstock.lookback.phases import PastPhase, Phases, numbers_of
 from penstock.report.live.history import explanation_lines
 from penstock.report.parts.fitting_table import FittingTable
 from penstock.wire.messages import Admin, Complete, Extend, OpenOp, Post, Resync
@@ -405,3 +407,37 @@ def test_a_span_after_the_last_record_of_a_snapshot(story):
     story.end()
     found = limited(story.folder, 4, now=WALL + 12)
     assert [held.limited for held in found.jobs] == pytest.approx([4, 4])
+
+
+def test_a_job_that_is_slow_by_itself_is_held_back_by_nobody(story):
+    """Alone at a tenth of what it may use: its grant shrinks to what it needs, and that is its own pace."""
+    story.register("a")
+    story.say("a", Post(2, 1, 1, 400.0))
+    story.wait(40, a=400.0)
+    (row,) = story.core.state.rows.able
+    assert row == pytest.approx(15.0)
+    story.say("a", Complete(1, 400.0))
+    story.end()
+    (operation,) = explain(story.folder, "a").operations
+    assert parts(operation) == near(policy=0, room=0, controller=0, client=36)
+    assert limited(story.folder, 1e9).jobs == ()
+    rows = history(story.folder, WALL, WALL + 40, 10).to_dict()["samples"]
+    assert [each[1] for _, _, jobs in rows for each in jobs] == [1.0] * 10
+
+
+def test_a_slow_job_that_gets_half_of_what_it_needs_lost_half_of_the_time_to_the_policy(tmp_path):
+    story = with_sharing(tmp_path / "journal", "fcfs")
+    for job in "ab":
+        story.register(job)
+    story.say("a", Post(2, 1, 1, 1e6))
+    story.wait(20, a=100.0)  # a tenth of what it may use
+    story.say("b", Post(2, 1, 1, 1e6))
+    state = story.core.state
+    before = story.at
+    (app,) = (app for app in state.apps.values() if app.job == "a")
+    numbers = numbers_of(state, app)
+    assert numbers.able == pytest.approx(7.5) and numbers.limit == 100.0 and not numbers.held_back
+    halved = Phases()
+    phase = PastPhase(1, "a", 0, 1.0, "write", (), frozenset(), before, WALL, 0.0)
+    halved._count(phase, numbers._replace(rate=3.75, policy=3.75), 10.0)
+    assert (phase.policy, phase.lost, phase.limited) == pytest.approx((5.0, 37.5, 10.0))

@@ -24,7 +24,15 @@ def shown(width: int, *things: Any) -> list[str]:
 
 def job(name: str, **fields: Any) -> dict[str, Any]:
     usual = {"uid": 0, "active": True, "stages": {"posted": 1}, "direction": "write", "volume": 999.9e9}
-    numbers = {"remaining": 123.4e9, "rate": 123.4e6, "limit": 999.9e6, "waited": 5432.1, "lease": 7.123}
+    numbers = {
+        "done": 876.5e9,
+        "remaining": 123.4e9,
+        "usable": None,
+        "rate": 123.4e6,
+        "limit": 999.9e6,
+        "waited": 5432.1,
+        "lease": 7.123,
+    }
     return {"job": name, **usual, **numbers, **fields}
 
 
@@ -42,6 +50,11 @@ def test_a_wide_terminal_shows_everything():
     headings = shown(120, jobs_table([job("climate")]))[0].split()
     assert headings == ["job", "user", "state", "direction", "volume", "done", "rate", "limit", "waited", "lease"]
     assert "lease" not in shown(80, jobs_table([job("climate")]))[0]
+
+
+def test_what_is_done_is_what_was_measured_not_what_policies_reckon_with():
+    (row,) = shown(120, jobs_table([job("climate", volume=1e9, done=0.0, remaining=924e6)]))[2:]
+    assert "0 B" in row and "0.0 %" in row and "76 MB" not in row
 
 
 def test_a_long_name_is_folded_and_costs_no_column():

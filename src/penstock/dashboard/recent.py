@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.dashboard.poll import Seen
+from penstock.report.live.table import could_use
 
 KEPT = 600  # samples
 MOST_ROWS = 30  # jobs in one
@@ -65,6 +66,7 @@ def sample(seen: Seen) -> Sample:
 
 
 def _row(job: Mapping[str, Any], places: Mapping[str, int]) -> list[Any]:
-    part = min(1.0, job["rate"] / job["limit"]) if job["limit"] > 0.0 else float(job["rate"] > 0.0)
+    most = could_use(job)
+    part = min(1.0, job["rate"] / most) if most > 0.0 else float(job["rate"] > 0.0)
     ways = [number for name, rate in job["granted"].items() for number in (places[name], round(rate))]
     return [job["app"], round(part, 3), *ways]

@@ -9,7 +9,7 @@ from typing import Any
 from penstock.dashboard.poll import MOST_JOBS, Seen
 from penstock.dashboard.viewers import Viewer
 from penstock.live.core.waiting_words import SURE
-from penstock.report.live.table import leader_lines, mode_words, on_names, rate, state_of, user_name, volume
+from penstock.report.live.table import could_use, leader_lines, mode_words, on_names, rate, state_of, user_name, volume
 from penstock.report.parts.policy_words import MEANINGS
 from penstock.report.parts.quantities import duration
 
@@ -58,9 +58,10 @@ def shown_name(job: str, uid: int, app: int, viewer: Viewer) -> str:
 
 
 def held_back(job: Job, seen: Seen) -> bool:
-    """Whether a job is told to use less than it could."""
+    """Whether a job is told to use less than it would; one that is slow by itself is held back by nobody."""
     paced = seen.status["mode"] not in UNPACED and job["job"] not in seen.status["exempt"]
-    return bool(paced and job["active"] and job["limit"] > 0.0 and job["rate"] < NEARLY * job["limit"])
+    most = could_use(job)
+    return bool(paced and job["active"] and most > 0.0 and job["rate"] < NEARLY * most)
 
 
 class Active:
@@ -116,7 +117,7 @@ def _resource(name: str, each: Mapping[str, Any], active: Sequence[Job], viewer:
 
 def _job(job: Job, active: Active, seen: Seen, viewer: Viewer) -> dict[str, Any]:
     own = viewer.may_see(job["uid"])
-    moved = max(0.0, job["volume"] - job["remaining"])
+    moved, most = job["done"], could_use(job)
     slowed = held_back(job, seen)
     return {
         "app": job["app"],
@@ -128,8 +129,8 @@ def _job(job: Job, active: Active, seen: Seen, viewer: Viewer) -> dict[str, Any]
         "direction": job["direction"],
         "rate": _rate(job, job["rate"]) if job["active"] else "",
         "rate_value": job["rate"],
-        "limit": _rate(job, job["limit"]) if job["active"] else "",
-        "part": min(1.0, job["rate"] / job["limit"]) if job["active"] and job["limit"] > 0 else None,
+        "limit": _rate(job, most) if job["active"] else "",
+        "part": min(1.0, job["rate"] / most) if job["active"] and most > 0 else None,
         "progress": min(1.0, moved / job["volume"]) if job["active"] and job["volume"] > 0 else None,
         "moved": f"{_amount(job, moved)} of {_amount(job, job['volume'])}" if job["active"] else "",
         "waited": duration(job["waited"]) if job["waited"] else "",
@@ -170,7 +171,11 @@ def why(job: Job, active: Active, seen: Seen, viewer: Viewer) -> str:
 def _why_not(job: Job, seen: Seen) -> str:
     if job["job"] in seen.status["exempt"]:
         return "Exempt by an operator: goes as fast as it can."
-    return "Nobody is slowed down in this mode." if seen.status["mode"] in UNPACED else "Has all that it can use."
+    if seen.status["mode"] in UNPACED:
+        return "Nobody is slowed down in this mode."
+    if could_use(job) < NEARLY * job["limit"]:
+        return f"Goes at its own pace: it could have up to {_rate(job, job['limit'])}, and was seen to use less."
+    return "Has all that it can use."
 
 
 def _gets(job: Job, active: Active, viewer: Viewer) -> str:
@@ -180,7 +185,7 @@ def _gets(job: Job, active: Active, viewer: Viewer) -> str:
     those = ", ".join(by) + (f" and {more} more" if more else "")
     if job["rate"] > 0.0:
         beside = f", beside {those}" if by else ""
-        return f"gets {_rate(job, job['rate'])} of the {_rate(job, job['limit'])} it could use{beside}."
+        return f"gets {_rate(job, job['rate'])} of the {_rate(job, could_use(job))} it could use{beside}."
     return f"waits behind {those}." if by else "waits."
 
 
@@ -212,7 +217,7 @@ def _short(seen: Seen, active: Active, slowed: Sequence[Job], viewer: Viewer) ->
         many = f"{len(active.jobs):,} jobs do I/O, and each has all the bandwidth it can use."
         nobody = f"{one if len(active.jobs) == 1 else many} Nobody is slowed down."
         return [*lines, nobody, *_lost_words(active, viewer)]
-    worst = sorted(slowed, key=lambda job: (job["rate"] / job["limit"], -job["waited"], job["app"]))
+    worst = sorted(slowed, key=lambda job: (job["rate"] / could_use(job), -job["waited"], job["app"]))
     lines.append(f"{_how_many(worst)}: {_who_has(worst[0], active, seen, viewer)}.")
     lines += _held_words(worst, active, viewer)
     return [*lines, *dict.fromkeys(_reason(job, seen) for job in worst[:MOST_HELD]), *_lost_words(active, viewer)]

@@ -107,7 +107,7 @@ class History:
         job.rates = _rates(state, app) if app is not None and job.active else {}
         if app is not None and job.active:
             numbers = numbers_of(state, app)
-            job.part = min(1.0, numbers.rate / numbers.limit) if numbers.limit > 0.0 else 1.0
+            job.part = min(1.0, numbers.rate / numbers.able) if numbers.able > 0.0 else 1.0
 
     def _count(self, job: _Job, now: float) -> None:
         begin, job.since = max(job.since, self.begin), max(job.since, now)

@@ -1,8 +1,9 @@
 """The I/O phases of all jobs of a journal, and what became of each second of them.
 
-While a phase lasts, its job could use `limit`. What it is told to use is less, for one of three reasons: the *policy*
-wants it so; there is no *room* yet, since others have not confirmed that they slowed down; or the *controller* is away,
-or does not know yet who else is there. What is told and not used is the *client*'s own.
+While a phase lasts, its job could use `limit`; one that was seen to use less is granted no more than it needs, and then
+that is what it is `able` to use. What it is told to use is less, for one of three reasons: the *policy* wants it so;
+there is no *room* yet, since others have not confirmed that they slowed down; or the *controller* is away, or does not
+know yet who else is there. All else that is not used is the *client*'s own.
 
 Numbers only change with records about the job, so a phase is brought up to date only then.
 """
@@ -24,13 +25,19 @@ _NO_REASON = 1e-9  # of the limit: less is not worth a reason
 
 
 class Numbers(NamedTuple):
-    """Of a phase at some moment, in bytes/s: what it could use, what it is told, and why that is less."""
+    """Of a phase at some moment, in bytes/s: what it could and would use, what it is told, and why that is less."""
 
     limit: float = 0.0
+    able: float = 0.0  # the limit, or less if it was seen to need less
     rate: float = 0.0
     policy: float = 0.0
     room: float = 0.0
     controller: float = 0.0
+
+    @property
+    def held_back(self) -> bool:
+        """Whether it is told less than it would use."""
+        return self.able - self.rate > _NO_REASON * self.able
 
 
 class OrderKeys(NamedTuple):
@@ -225,7 +232,7 @@ class Phases:
         phase.nodes = app.nodes
         if phase.first is None and numbers.rate > 0.0:
             phase.first = state.now
-        if numbers.limit - numbers.rate > _NO_REASON * numbers.limit:
+        if numbers.held_back:
             if phase not in self._seen and self._job in (None, phase.job):
                 others = self._others(phase)
                 self._seen[phase] = _Seen(
@@ -269,17 +276,17 @@ class Phases:
             self._count(phase, phase.numbers, now - begin)
 
     def _count(self, phase: PastPhase, numbers: Numbers, seconds: float, all_controller: bool = False) -> None:
-        limit, rate, policy, room, controller = numbers
+        _, able, rate, policy, room, controller = numbers
         if all_controller:
             policy, room, controller = 0.0, 0.0, policy + room + controller
         phase.given += rate * seconds
-        if limit <= 0.0:
+        if able <= 0.0:
             return
-        phase.policy += policy / limit * seconds
-        phase.room += room / limit * seconds
-        phase.controller += controller / limit * seconds
-        phase.lost += (limit - rate) * seconds
-        if limit - rate > _NO_REASON * limit:
+        phase.policy += policy / able * seconds
+        phase.room += room / able * seconds
+        phase.controller += controller / able * seconds
+        phase.lost += max(0.0, able - rate) * seconds
+        if numbers.held_back:
             phase.limited += seconds
 
     def _settle_outage(self, state: ControllerState) -> None:
@@ -291,13 +298,13 @@ class Phases:
             self._settle(phase, phase.settled + lease)
             app = state.apps.get(phase.app)
             members = app.members.values() if app is not None else ()
-            limit = phase.numbers.limit
+            limit, able = phase.numbers.limit, phase.numbers.able
             alone = sum(_alone(state, member) for member in members if member.op is not None)
-            rate = min(alone, limit)
+            rate = min(alone, able)
             begin = max(phase.settled, self._from)
             phase.settled = state.now
             if state.now > begin:
-                self._count(phase, Numbers(limit, rate, 0.0, 0.0, limit - rate), state.now - begin)
+                self._count(phase, Numbers(limit, able, rate, 0.0, 0.0, able - rate), state.now - begin)
 
     def _count_time(self, state: ControllerState, seconds: float) -> None:
         """What was in force since the record before counts for the time up to this one."""
@@ -338,23 +345,26 @@ def concerned(record: records.StateChange, everyone: Iterable[int]) -> Iterable[
 def numbers_of(state: ControllerState, app: App) -> Numbers:
     """What an application with an open phase could use and is told."""
     inside: dict[int, list[Member]] = {}
-    limit = rate = policy = room = controller = 0.0
+    limit = able = rate = policy = room = controller = 0.0
     for member in app.members.values():
         if member.op is None:
             continue
         if member.row is not None:
             inside.setdefault(member.row.index, []).append(member)
             continue
+        free = member.unpaced or app.job in state.exempt
         most = state.limit(member)
-        told = most if member.unpaced or app.job in state.exempt else min(member.rate, most)
-        limit, rate, controller = limit + most, rate + told, controller + most - told
+        need = most if free else min(most, member.usable)
+        told = most if free else min(member.rate, most)
+        limit, able, rate, controller = limit + most, able + need, rate + told, controller + max(0.0, need - told)
     for index, members in inside.items():
         most, wanted = float(state.rows.limit[index]), float(state.rows.wanted[index])
         told = min(most, sum(state.limit(each) if each.unpaced else each.rate for each in members))
-        limit, rate = limit + most, rate + told
-        room += max(0.0, min(wanted, most) - told)
-        policy += most - max(told, min(wanted, most))
-    return Numbers(limit, rate, policy, room, controller)
+        need = min(most, float(state.rows.usable[index]))
+        limit, able, rate = limit + most, able + need, rate + told
+        room += max(0.0, min(wanted, need) - told)
+        policy += max(0.0, need - max(told, min(wanted, need)))
+    return Numbers(limit, able, rate, policy, room, controller)
 
 
 def _standing(state: ControllerState, app: App, remaining: Floats, progress: Floats) -> OrderKeys:

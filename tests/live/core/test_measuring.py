@@ -119,3 +119,24 @@ def test_what_was_measured_outlives_a_restart() -> None:
     (usable,) = {member.usable for member in again.members() if member.app.job == "a"}
     assert usable == pytest.approx(7.5)
     assert again.rows.able.tolist() == pair.talk.state.rows.able.tolist()
+
+
+def test_it_is_told_what_it_was_seen_to_need_and_what_it_moved() -> None:
+    pair = Pair()
+    assert {job["job"]: job["usable"] for job in pair.talk.admin("top")} == {"a": None, "b": None}
+    pair.beat(5.0, beats=5)
+    told = {job["job"]: job for job in pair.talk.admin("top")}
+    assert (told["a"]["limit"], told["a"]["usable"]) == (CAPACITY, pytest.approx(7.5))
+    assert told["b"]["usable"] is None
+    assert {name: job["done"] for name, job in told.items()} == {"a": pair.done[pair.a], "b": pair.done[pair.b]}
+
+
+def test_what_policies_reckon_to_be_moved_is_not_told_as_moved() -> None:
+    talk = Talk()
+    idler = talk.join("a")
+    idler.post(1e9)
+    for _ in range(3):
+        talk.sleep(2.0)
+        idler.beat(0.0)
+    (job,) = talk.admin("top")
+    assert job["done"] == 0.0 and job["remaining"] < job["volume"]

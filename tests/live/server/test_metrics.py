@@ -317,3 +317,14 @@ def test_totals_are_what_the_journal_says(tmp_path: Path) -> None:
         tally.with_io == pytest.approx(sum(phase.nodes * (phase.ended - phase.posted) for phase in phases.all)) == 10.0
     )
     assert not tally._open
+
+
+def test_a_job_that_is_slow_by_itself_loses_no_node_seconds(tmp_path: Path) -> None:
+    story = Watched(tmp_path / "journal", SETTINGS)
+    story.register("a")
+    story.say("a", Post(2, 1, 1, 400.0))
+    story.wait(40, a=400.0)  # a tenth of what it may use
+    story.say("a", Complete(1, 400.0))
+    story.end()
+    assert story.tally.granted[0] < 0.5 * 40 * 100.0, "its grant shrank to what it needs"
+    assert (story.tally.lost, story.tally.with_io) == pytest.approx((0.0, 40.0))

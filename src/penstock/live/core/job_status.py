@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from heapq import merge
 from itertools import islice
 from math import isfinite
@@ -72,7 +72,7 @@ class _Gathered:
     def __init__(self, state: ControllerState) -> None:
         self._state = state
         self.members = 0
-        self.nodes = self.rate = self.charge = self.volume = self.unseen = self.outside = 0.0
+        self.nodes = self.rate = self.charge = self.volume = self.done = self.unseen = self.outside = 0.0
         self.lease: float | None = None
         self.stages, self.ways = set[str](), set[str]()
         self.routes: dict[Route, float] = {}  # with the rate on each
@@ -95,6 +95,7 @@ class _Gathered:
         if op is not None:
             self.routes[op.route] = self.routes.get(op.route, 0.0) + rate
             self.volume += op.volume
+            self.done += op.reported
             if member.row is None:
                 self.unseen += op.volume - op.done
             else:
@@ -151,7 +152,9 @@ def _described(state: ControllerState, app: App, pace: Pace) -> Pieces[dict[str,
         "charge": found.charge,
         "wanted": float(sum(state.rows.wanted[row] for row in rows)),
         "limit": float(sum(state.rows.limit[row] for row in rows)),
+        "usable": _usable(state, rows),
         "volume": found.volume,
+        "done": found.done,
         "remaining": sum(max(0.0, left) for left, _ in settled) + found.unseen,  # some may not be in any row yet
         "posted": now - app.posted if app.active else None,
         "waited": max((_waited(state, row) for row in rows), default=0.0),
@@ -164,6 +167,13 @@ def _described(state: ControllerState, app: App, pace: Pace) -> Pieces[dict[str,
         "outside": found.outside,
         "outside_by": sorted(found.ways),
     }
+
+
+def _usable(state: ControllerState, rows: Sequence[int]) -> float | None:
+    """What it was seen to need, where that is less than its limit; None: all that it gets."""
+    found = [(float(state.rows.limit[row]), float(state.rows.usable[row])) for row in rows]
+    slow = any(usable < limit for limit, usable in found)
+    return sum(min(limit, usable) for limit, usable in found) if slow else None
 
 
 def _waited(state: ControllerState, row: int) -> float:

@@ -89,6 +89,6 @@ class Tally:
         nodes = rows.nodes[active] / ways[which]
         self._nodes = float(nodes.sum())
         if self._state.mode in (RUN, GRACE):
-            rate, limit = rows.rate[active], rows.limit[active]
-            part = np.divide(rate, limit, out=np.ones(rows.count), where=limit > 0.0)
+            able = rows.able  # a job that is slow by itself loses nothing by its rate
+            part = np.divide(rows.rate[active], able, out=np.ones(rows.count), where=able > 0.0)
             self._losing = float((nodes * (1.0 - np.minimum(part, 1.0))).sum())

@@ -163,7 +163,7 @@ def jobs_table(jobs: Sequence[Fields]) -> FittingTable:
 
 def _cells(job: Fields) -> Iterable[Text]:
     active, state = job["active"], state_of(job)
-    done = job["volume"] - job["remaining"] if active else 0.0
+    done = job["done"]  # measured; what remains is what policies reckon with
     in_bytes = job.get("kind", "bytes") == "bytes"
     amount, speed = (volume, rate) if in_bytes else (_count_of, on_names)
     yield Text(job["job"])
@@ -188,6 +188,12 @@ def state_of(job: Fields) -> str:
     if "posted" in job["stages"]:
         return "moving" if job["rate"] > 0 else "waiting"
     return next((word for stage, word in _STAGES.items() if stage in job["stages"]), "idle")
+
+
+def could_use(job: Fields) -> float:
+    """The most that a job would use: its limit, or less if it was seen to need less."""
+    limit, usable = float(job["limit"]), job["usable"]
+    return limit if usable is None else min(limit, float(usable))
 
 
 def user_name(uid: int) -> str:
