@@ -5,14 +5,17 @@ import json
 import socket
 import time
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from dashboard.looks import FakeLine, job, seen
+from lookback import stories
 from penstock.dashboard import server as serving
 from penstock.dashboard.poll import Poll
 from penstock.dashboard.server import Dashboard
 from penstock.dashboard.viewers import Viewer, Viewers
+from penstock.wire.messages import Post
 
 PATIENCE = 60.0
 
@@ -49,7 +52,7 @@ def run(work):
 
 def test_paths_verbs_and_names():
     async def work():
-        server = await opened(Dashboard(None, ALL, ["Dash.Example"]))
+        server = await opened(Dashboard([], ALL, ["Dash.Example"]))
         assert (await asked(server, "/"))[0] == 200
         assert (await asked(server, "/", "dash.example:8440"))[0] == 200
         assert (await asked(server, "/", "evil.example"))[0] == 421
@@ -59,6 +62,9 @@ def test_paths_verbs_and_names():
         for path in ("/history?seconds=3600", "/job?app=1", "/compare?policy=fcfs&seconds=3600"):
             status, body = await asked(server, path)
             assert status == 200 and "problem" in json.loads(body)
+        for path in ("/history?seconds=%C2%B2", "/job?app=%C2%B2", "/job?app=" + "9" * 5000):
+            status, body = await asked(server, path)
+            assert status == 200 and "problem" in json.loads(body), path
         for path in ("/history?seconds=5", "/history", "/compare?policy=../x&seconds=3600"):
             assert json.loads((await asked(server, path))[1])["problem"]
         server.close()
@@ -80,7 +86,7 @@ async def events(server, count):
 
 def test_who_comes_late_hears_the_past_and_then_every_look():
     async def work():
-        dashboard = Dashboard(None, ALL)
+        dashboard = Dashboard([], ALL)
         server = await opened(dashboard)
         for number in range(3):
             dashboard.heard(seen(job(1, 50.0, "mine"), time=1000.0 + number))
@@ -93,9 +99,59 @@ def test_who_comes_late_hears_the_past_and_then_every_look():
     run(work())
 
 
+def test_after_a_takeover_the_past_keeps_its_names():
+    """The new leader begins with a journal of its own: its number 1 is another job."""
+
+    async def work():
+        dashboard = Dashboard([], ALL)
+        server = await opened(dashboard)
+        dashboard.heard(seen(job(1, 50.0, "old", uid=7), job(2, 50.0, "both", uid=8)))
+        dashboard.heard(seen(job(1, 50.0, "new", uid=9), job(3, 50.0, "both", uid=8), time=1001.0, epoch=4))
+        (past, now), writer = await events(server, 2)
+        before, after = ([past["names"][str(row[0])] for row in sample[2]] for sample in past["samples"])
+        assert (before, after) == (["old", "both"], ["new", "both"])
+        assert past["samples"][0][2][1][0] == past["samples"][1][2][1][0], "one job, one number"
+        assert {each["name"]: past["names"][str(each["app"])] for each in now["jobs"]} == {"new": "new", "both": "both"}
+        writer.close()
+        server.close()
+
+    run(work())
+
+
+def test_history_is_of_all_journals_and_says_if_none_is_the_leaders(tmp_path):
+    """Two controllers, one after the other, each with its own journal, in which number 1 is another job."""
+    now = time.time()
+    for name, wall, jobs in (("one", now - 100.0, "ab"), ("two", now - 50.0, "cb")):
+        with patch.object(stories, "WALL", wall):
+            told = stories.Story(tmp_path / name)
+            for each in jobs:
+                told.register(each)
+                told.say(each, Post(2, 1, 1, 400.0))
+            told.wait(20, **dict.fromkeys(jobs, 400.0))
+            told.end()
+
+    async def work(*folders, epoch):
+        dashboard = Dashboard([tmp_path / each for each in folders], ALL)
+        server = await opened(dashboard)
+        dashboard.heard(seen(job(1, 50.0, "c", uid=1001), epoch=epoch))
+        answer = json.loads((await asked(server, "/history?seconds=3600"))[1])
+        server.close()
+        return answer
+
+    found = run(work("one", "two", epoch=1))
+    assert sorted(found["names"].values()) == ["a", "b", "c"] and found["note"] == ""
+    early, late = (
+        {found["names"][str(row[0])] for at, _, rows in found["samples"] if (at < now - 60) == first for row in rows}
+        for first in (True, False)
+    )
+    assert (early, late) == ({"a", "b"}, {"b", "c"})
+    stale = run(work("one", epoch=5))
+    assert sorted(stale["names"].values()) == ["a", "b"] and "ends in epoch 1" in stale["note"]
+
+
 def test_others_names_are_not_in_the_past_either_and_their_jobs_are_not_explained():
     async def work():
-        dashboard = Dashboard(None, NOBODYS)
+        dashboard = Dashboard([], NOBODYS)
         server = await opened(dashboard)
         dashboard.heard(seen(job(1, 50.0, "secret", uid=1001)))
         told, writer = await events(server, 2)
@@ -112,7 +168,7 @@ def test_a_viewer_that_does_not_read_is_dropped_and_the_others_go_on(monkeypatch
     monkeypatch.setattr(serving, "MOST_UNREAD", 50_000)
 
     async def work():
-        dashboard = Dashboard(None, ALL)
+        dashboard = Dashboard([], ALL)
         server = await opened(dashboard)
         address = server.sockets[0].getsockname()
         deaf = socket.create_connection(address)
@@ -139,7 +195,7 @@ def test_a_viewer_that_does_not_read_is_dropped_and_the_others_go_on(monkeypatch
 
 def test_when_it_is_stopped_streams_end_without_a_word(capfd):
     async def work():
-        dashboard = Dashboard(None, ALL)
+        dashboard = Dashboard([], ALL)
         server = await opened(dashboard)
         dashboard.heard(seen(job(1, 50.0)))
         _, writer = await events(server, 2)
@@ -156,7 +212,7 @@ def test_too_many_at_once_are_refused(monkeypatch):
     monkeypatch.setattr(serving, "MOST_AT_ONCE", 2)
 
     async def work():
-        server = await opened(Dashboard(None, ALL))
+        server = await opened(Dashboard([], ALL))
         idle = [await asyncio.open_connection(*server.sockets[0].getsockname()) for _ in range(2)]
         await asyncio.sleep(0.05)
         assert (await asked(server, "/"))[0] == 503
@@ -174,7 +230,7 @@ def test_the_controller_is_asked_once_a_look_however_many_watch(viewers):
 
     async def work():
         loop = asyncio.get_running_loop()
-        dashboard = Dashboard(None, ALL)
+        dashboard = Dashboard([], ALL)
         server = await opened(dashboard)
         looks = []
 

@@ -30,7 +30,7 @@ def story(tmp_path):
 
 def rows(found):
     """By piece, then job: the part and the rate."""
-    names = {int(app): name for app, (name, _) in found["jobs"].items()}
+    names = {int(app): name for app, (name, *_) in found["jobs"].items()}
     return [
         (round(at - WALL), {names[app]: (part, rate) for app, part, _, rate in jobs})
         for at, _, jobs in found["samples"]

@@ -187,8 +187,9 @@ const askOne = async () => {
   const told = await ask("/job", {app: asked}).catch(() => ({problem: "the dashboard does not answer"}));
   if (oneAsked !== asked || one !== asked) return;
   if (told.problem) { put(place, make("p", told.problem)); return; }
-  put(place, ...told.words.map(words => make("p", words)), operations(told.operations));
+  put(place, ...noted(told), ...told.words.map(words => make("p", words)), operations(told.operations));
 };
+const noted = told => told.note ? [make("p", told.note, "soft")] : [];
 const seconds = value => value === null ? "–" : value >= 100 ? value.toFixed(0) : value.toFixed(1);
 const operations = all => {
   const table = make("table"), head = make("tr"), top = make("thead"), body = make("tbody"), box = make("div", "", "wide");
@@ -232,7 +233,7 @@ const readPast = async () => {
   keepNames(told.names);
   past = told;
   const hidden = told.hidden ? ` The ${told.hidden} jobs that moved least are not shown.` : "";
-  say(place, `From the journal, in pieces of ${Math.round(told.width)} s.${hidden}`);
+  say(place, `From the journal, in pieces of ${Math.round(told.width)} s.${hidden} ${told.note}`.trim());
   drawCharts();
 };
 find("span").addEventListener("change", event => {
@@ -272,7 +273,7 @@ find("compare").addEventListener("submit", async event => {
   button.disabled = true;
   const told = await ask("/compare", Object.fromEntries(new FormData(event.target))).catch(() => ({problem: "the dashboard does not answer"}));
   button.disabled = false;
-  put(place, ...told.problem ? [make("p", told.problem)] : compared(told));
+  put(place, ...told.problem ? [make("p", told.problem)] : [...noted(told), ...compared(told)]);
 });
 
 const stream = new EventSource("/events");

@@ -6,10 +6,12 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
+from penstock.live.journal import JournalError, read_epoch
 
 AT_ONCE = 2
 MOST_WAITING = 8  # questions that are asked and not answered
@@ -33,8 +35,8 @@ class NoAnswer(PenstockError):
 class Questions:
     """Asks `penstock.dashboard.answering`."""
 
-    def __init__(self, journal: Path | None) -> None:
-        self._journal = journal
+    def __init__(self, journals: Sequence[Path]) -> None:
+        self._journals = tuple(journals)
         self._turn = asyncio.Semaphore(AT_ONCE)
         self._asked: dict[tuple[str, ...], asyncio.Task[Any]] = {}
         self._kept: dict[tuple[str, ...], tuple[float, Any]] = {}
@@ -51,6 +53,16 @@ class Questions:
             task.add_done_callback(lambda _: self._asked.pop(question, None))
         return await asyncio.shield(self._asked[question])
 
+    def note(self, epoch: int) -> str:
+        """A sentence, if none of the journals is of the controller that leads in this epoch."""
+        newest = max((_epoch(folder) for folder in self._journals), default=epoch)
+        if newest >= epoch:
+            return ""
+        return (
+            f"From a journal that ends in epoch {newest}; the controller that leads now is in epoch {epoch}, and "
+            "writes another one, which the dashboard was not given (--journal DIR, once for each)."
+        )
+
     async def _find(self, question: tuple[str, ...]) -> Any:
         kind, *arguments = question
         async with self._turn:
@@ -61,9 +73,10 @@ class Questions:
         return found
 
     async def _read(self, kind: str, arguments: list[str]) -> Any:
-        if self._journal is None or not self._journal.is_dir():
+        there = [str(folder) for folder in self._journals if folder.is_dir()]
+        if not there:
             raise NoAnswer("the controller's journal is not on this host, or may not be read here (--journal DIR)")
-        command = (sys.executable, "-m", "penstock.dashboard.answering", kind, str(self._journal), *arguments)
+        command = (sys.executable, "-m", "penstock.dashboard.answering", kind, json.dumps(there), *arguments)
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
         try:
@@ -77,3 +90,11 @@ class Questions:
             lines = why.decode(errors="replace").strip().splitlines()
             raise NoAnswer(lines[-1] if lines else "it failed")
         return json.loads(told)
+
+
+def _epoch(folder: Path) -> int:
+    """Of the last controller that wrote a journal; 0 if that cannot be read."""
+    try:
+        return read_epoch(folder)
+    except (JournalError, OSError):
+        return 0

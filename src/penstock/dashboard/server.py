@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.dashboard import http
+from penstock.dashboard.numbering import Numbering
 from penstock.dashboard.page import page
 from penstock.dashboard.poll import Asks, Poll, Seen
 from penstock.dashboard.questions import NoAnswer, Questions
@@ -29,6 +30,7 @@ TIME_LIMIT = 5.0  # seconds to send a request, and to read an answer that is no 
 MOST_AT_ONCE = 256  # connections
 MOST_UNREAD = 1 << 20  # bytes that a viewer has not read: it is dropped
 SPANS = (3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)  # seconds of history that can be asked for
+MOST_DIGITS = 12  # of a number in a request
 LOW_PRIORITY = 10  # where it shares a host with the controller, whoever waits for a rate comes first
 OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
@@ -55,11 +57,11 @@ class Watching:
 class Dashboard:
     """What viewers are answered, from the looks of a `Poll`."""
 
-    def __init__(self, journal: Path | None, viewers: Viewers, hosts: Sequence[str] = ()) -> None:
+    def __init__(self, journals: Sequence[Path], viewers: Viewers, hosts: Sequence[str] = ()) -> None:
         self._viewers, self._hosts = viewers, frozenset((*OWN_HOSTS, *(host.lower() for host in hosts)))
-        self._questions = Questions(journal)
+        self._questions = Questions(journals)
         self._seen = Seen(0.0, "nobody has been asked yet")
-        self._recent = Recent()
+        self._recent, self._numbering = Recent(), Numbering()
         self._watching: list[Watching] = []
         self._told: dict[Viewer, bytes] = {}  # of the last look
         self._pasts: dict[Viewer, bytes] = {}
@@ -68,7 +70,7 @@ class Dashboard:
 
     def heard(self, seen: Seen) -> None:
         """A look at the controller: tell everybody who watches."""
-        self._seen = seen
+        self._seen = seen = self._numbering.renumbered(seen)
         self._recent.add(seen)
         self._told.clear()
         self._pasts.clear()
@@ -140,7 +142,8 @@ class Dashboard:
         if request.path not in answers:
             raise http.BadRequest(404, "there is nothing here")
         try:
-            return http.as_json(await answers[request.path](request, viewer))
+            told = await answers[request.path](request, viewer)
+            return http.as_json({**told, "note": self._questions.note(self._seen.status.get("epoch", 0))})
         except NoAnswer as error:
             return http.as_json({"problem": str(error)})
 
@@ -160,14 +163,13 @@ class Dashboard:
         return self._pasts[viewer]
 
     async def _history(self, request: http.Request, viewer: Viewer) -> Any:
-        found = await self._questions.ask("history", f"{_span(request):g}")
-        jobs = found["jobs"].items()
-        names = {app: shown_name(job, uid, int(app), viewer) for app, (job, uid) in jobs}
-        return {**{name: value for name, value in found.items() if name != "jobs"}, "names": names}
+        found = self._numbering.past(await self._questions.ask("history", f"{_span(request):g}"))
+        names = {app: shown_name(job, uid, app, viewer) for app, (job, uid, _) in found.pop("jobs").items()}
+        return {**found, "names": names}
 
     async def _job(self, request: http.Request, viewer: Viewer) -> Any:
         """Why a job waited: of one's own, or of anybody's for those who see all names."""
-        known = self._recent.names.get(int(app)) if (app := request.query.get("app", "")).isdigit() else None
+        known = self._recent.names.get(_number(request.query.get("app", "")))
         if known is None:
             raise NoAnswer("no such job is known here")
         name, uid = known
@@ -187,10 +189,15 @@ class Dashboard:
 
 
 def _span(request: http.Request) -> float:
-    asked = request.query.get("seconds", "")
-    if not asked.isdigit() or float(asked) not in SPANS:
+    asked = float(_number(request.query.get("seconds", "")))
+    if asked not in SPANS:
         raise NoAnswer(f"seconds is one of {', '.join(f'{span:g}' for span in SPANS)}")
-    return float(asked)
+    return asked
+
+
+def _number(text: str) -> int:
+    """A whole number; -1 for what is none, as other scripts' digits and numbers without end."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else -1
 
 
 def _totals(account: dict[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class _Job:
 
     name: str
     uid: int
+    kind: str
     since: float
     rates: dict[int, float] = field(default_factory=dict)
     part: float = 1.0
@@ -74,6 +75,26 @@ class History:
         for job in self.jobs.values():
             self._count(job, min(self.end, max(self._wall, job.since)))
 
+    def take(self, other: History) -> None:
+        """Add what another journal tells of the same time: controllers that led one after the other have one each."""
+        self.resources += [name for name in other.resources if name not in self.resources]
+        places = {k: self.resources.index(name) for k, name in enumerate(other.resources)}
+        known = {(job.name, job.uid, job.kind): job for job in self.jobs.values()}
+        for each in other.jobs.values():
+            job = known.get((each.name, each.uid, each.kind))
+            if job is None:
+                job = self.jobs[max(self.jobs, default=0) + 1] = _Job(each.name, each.uid, each.kind, each.since)
+            job.seconds.update(each.seconds)
+            job.weight += each.weight
+            for piece, part in each.parts.items():
+                job.parts[piece] += part
+            for k, moved in each.moved.items():
+                own = job.moved.setdefault(places[k], defaultdict(float))
+                for piece, bytes_ in moved.items():
+                    own[piece] += bytes_
+        self.marks = sorted([*self.marks, *other.marks])
+        self.away = sorted([*self.away, *other.away])
+
     def _started(self, state: ControllerState, wall: float) -> None:
         """Another controller: if anybody was active, none was there since the last record."""
         self.resources = [each.name for each in state.settings.resources]
@@ -101,7 +122,7 @@ class History:
         if job is None:
             if app is None or not app.active:
                 return
-            job = self.jobs[number] = _Job(app.job, app.uid, wall)
+            job = self.jobs[number] = _Job(app.job, app.uid, app.kind, wall)
         self._count(job, wall)
         job.active = app is not None and app.active
         job.rates = _rates(state, app) if app is not None and job.active else {}
@@ -136,7 +157,7 @@ class History:
             "end": self.end,
             "width": self.width,
             "resources": self.resources,
-            "jobs": {str(number): [job.name, job.uid] for number, job in shown},
+            "jobs": {str(number): [job.name, job.uid, job.kind] for number, job in shown},
             "hidden": len(seen) - len(shown),
             "samples": list(self._samples(shown)),
             "away": self.away,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.parts.controller import AddressOption, line, place
-from penstock.cli.parts.journal_options import JournalOption, journal_folder
+from penstock.cli.parts.journal_options import journal_folder
 from penstock.cli.parts.options import Json
 from penstock.cli.rooms import dashboard as room
 from penstock.cli.rooms import live
@@ -40,6 +41,15 @@ Hosts = Annotated[
     typer.Option("--host", metavar="NAME", help="A further name that browsers may call it by. May be repeated."),
 ]
 
+Journals = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--journal",
+        metavar="DIR",
+        help="The controller's journal; of one that stands by, too. May be repeated.  [default: the usual place]",
+    ),
+]
+
 
 def dashboard(
     listen: Listen = "127.0.0.1:8440",
@@ -47,7 +57,7 @@ def dashboard(
     operators: Group = None,
     host: Hosts = None,
     address: AddressOption = None,
-    journal: JournalOption = None,
+    journal: Journals = None,
     json: Json = False,
 ) -> None:
     """Show the controller in a browser: who is slowed down, by whom and why; it only looks."""
@@ -55,7 +65,7 @@ def dashboard(
         raise InvalidOption(f"--names is {names!r}; accepted are {' and '.join(NAMES)}")
     where, port = _split(listen)
     place(address)  # refuses a wrong one at once
-    folder = _journal(journal)
+    folders = _journals(journal or [])
 
     def dial() -> Line:
         return line(address)
@@ -68,7 +78,7 @@ def dashboard(
     hosts = [*(host or []), where]
 
     async def show() -> None:
-        shown = room.server.Dashboard(folder, viewers, hosts)
+        shown = room.server.Dashboard(folders, viewers, hosts)
         await room.server.run(shown, bound, dial, ready)
 
     asyncio.run(show())
@@ -76,17 +86,19 @@ def dashboard(
 
 def _split(listen: str) -> tuple[str, int]:
     host, colon, port = listen.rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) > 65535:
+    if not colon or not host or not port.isdecimal() or len(port) > 5 or int(port) > 65535:
         raise InvalidOption(f"--listen is {listen!r}; accepted is HOST:PORT, as in 127.0.0.1:8440 or [::1]:8440")
     return host, int(port)
 
 
-def _journal(given: Path | None) -> Path | None:
-    """The journal, as told or in the usual place if it can be read here; without it, only the present is shown."""
-    if given is not None:
-        return journal_folder(given)
+def _journals(given: Sequence[Path]) -> list[Path]:
+    """Journals, as told or in the usual place if it can be read here; without any, only the present is shown."""
+    if given:
+        if not any(each.is_dir() for each in given):  # one that stands by makes its own when it first leads
+            journal_folder(given[0])
+        return list(given)
     usual = usual_journal()
-    return usual if usual.is_dir() and os.access(usual, os.R_OK | os.X_OK) else None
+    return [usual] if usual.is_dir() and os.access(usual, os.R_OK | os.X_OK) else []
 
 
 def _announce(url: str, json: bool) -> None:
