@@ -12,7 +12,7 @@ from penstock.live.journal import JournalError, Lock
 from penstock.lookback.explain import Explained, Explanation, Holder, Rank, UnknownJob, explain, limited
 from penstock.lookback.history import history
 from penstock.lookback.phases import PastPhase, Phases, numbers_of
-from penstock.report.live.history import explanation_lines
+from penstock.report.live.history import delay_words, explanation_lines
 from penstock.report.parts.fitting_table import FittingTable
 from penstock.wire.messages import Admin, Complete, Extend, OpenOp, Post, Resync
 
@@ -441,3 +441,14 @@ def test_a_slow_job_that_gets_half_of_what_it_needs_lost_half_of_the_time_to_the
     phase = PastPhase(1, "a", 0, 1.0, "write", (), frozenset(), before, WALL, 0.0)
     halved._count(phase, numbers._replace(rate=3.75, policy=3.75), 10.0)
     assert (phase.policy, phase.lost, phase.limited) == pytest.approx((5.0, 37.5, 10.0))
+
+
+def test_what_was_announced_is_compared_with_what_was_moved_in_phases_that_ended(story):
+    story.register("a")
+    story.say("a", Post(2, 1, 1, 300.0))
+    story.wait(3, a=300.0)
+    story.say("a", Complete(1, 300.0))
+    story.say("a", Post(3, 2, 1000, 300.0))
+    story.wait(1)
+    story.end()
+    assert "It announced 300 B and moved 300 B (100.0 %)." in delay_words(explain(story.folder, "a"))

@@ -11,7 +11,7 @@ from lookback.stories import SETTINGS, Story
 from penstock.live.core import ControllerSettings
 from penstock.live.core.forecast import forecasts
 from penstock.live.core.pieces import whole
-from penstock.wire.messages import Post
+from penstock.wire.messages import Complete, Post
 
 
 def story(folder: Path, sharing: str) -> Story:
@@ -64,3 +64,38 @@ def test_without_a_phase_nothing_is_foreseen(tmp_path: Path) -> None:
     told = story(tmp_path, "fair-share")
     told.register("a")
     assert by_job(told) == {}
+
+
+def test_in_a_queue_everybody_is_behind_all_that_are_served_before(tmp_path: Path) -> None:
+    told = story(tmp_path, "fcfs")
+    for name in "abcd":
+        told.register(name)
+        told.say(name, Post(2, 1, 1, 100.0))
+    found = by_job(told)
+    assert [found[name]["behind"] for name in "abcd"] == [0, 1, 2, 3]
+    assert [found[name]["ahead"] for name in "abcd"] == pytest.approx([0.0, 100.0, 200.0, 300.0])
+    names = {app.number: app.job for app in told.core.state.apps.values()}
+    assert [names[number] for number in found["d"]["before"]] == ["a", "b", "c"]
+
+
+def test_right_announcements_stay_right_while_the_next_phase_is_open(tmp_path: Path) -> None:
+    """What is announced and still to come says nothing of how right earlier announcements were."""
+    told = story(tmp_path, "fair-share")
+    told.register("a")
+    told.say("a", Post(2, 1, 1, 200.0))
+    told.wait(2, a=200.0)
+    told.say("a", Complete(1, 200.0))
+    told.say("a", Post(3, 2, 100, 100.0))
+    (found,) = by_job(told).values()
+    assert found["sure"] == "good" and (found["earliest"], found["latest"]) == pytest.approx((0.8, 1.2))
+
+
+def test_wrong_announcements_make_the_range_wider(tmp_path: Path) -> None:
+    told = story(tmp_path, "fair-share")
+    told.register("a")
+    told.say("a", Post(2, 1, 1, 200.0))
+    told.wait(1, a=100.0)
+    told.say("a", Complete(1, 100.0))
+    told.say("a", Post(3, 2, 100, 100.0))
+    (found,) = by_job(told).values()
+    assert found["sure"] == "rough" and found["earliest"] == pytest.approx(0.5)

@@ -63,9 +63,9 @@ def test_it_says_when_behind_how_many_how_sure_whom_to_ask_and_the_way_out() -> 
     talk = talk_of(max_wait=5000.0)
     ((_, _, text),) = go_on(talk, one_behind_another(talk), 20.0)
     assert text == (
-        "this job has waited for 10 s to move bytes: the phase begins in 16.5 min, ends in 16.58 min (fairly sure: "
-        "13.23 min to 19.93 min), behind 1 job with 99 kB to go, if nobody new comes, and policy and capacities stay. "
-        "Questions: help@site. Unpaced: PENSTOCK=off."
+        "this job has waited for 10 s to move bytes: the phase begins in 16 min, ends in 17 min (fairly sure: "
+        "13 min to 20 min), behind a job of another user with 99 kB to go, if nobody new comes, and policy and "
+        "capacities stay. Questions: help@site. Unpaced: PENSTOCK=off."
     )
 
 
@@ -128,3 +128,16 @@ def test_nothing_but_the_words_changes() -> None:
     silent, speaking = told(""), told("help@site")
     assert silent[:3] == speaking[:3]
     assert (silent[3], speaking[3] > 0) == (0, True)
+
+
+def test_jobs_of_ones_own_are_named_and_others_are_counted() -> None:
+    talk = talk_of(max_wait=5000.0)
+    peers = [talk.join(job, uid=uid) for job, uid in (("secret", 1), ("mine", 2), ("hidden", 3), ("last", 2))]
+    for peer in peers:
+        peer.post(LONG)
+        peer.ack()
+    told = {session: text for _, session, text in go_on(talk, peers, 20.0)}
+    assert "behind a job of another user with 99 kB to go" in told[peers[1].session]
+    assert "behind 2 jobs of other users with 199 kB to go" in told[peers[2].session]
+    assert "behind mine and 2 jobs of other users with 299 kB to go" in told[peers[3].session]
+    assert not any(word in text for text in told.values() for word in ("secret", "hidden"))

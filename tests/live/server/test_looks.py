@@ -91,7 +91,7 @@ def test_who_waits_is_told_so_between_turns_and_a_failure_of_that_harms_nobody(
         return [each.text for each in peers[1].transport.inbox if isinstance(each, Notice)]
 
     (text,) = beat(14.0)
-    assert text.startswith("this job has waited for 1") and "behind 1 job" in text and "help@site" in text
+    assert text.startswith("this job has waited for 1") and "behind job-0" in text and "help@site" in text
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from penstock.errors import PenstockError
 from penstock.live.core import checks, records, status
 from penstock.live.core.checks import Refused
-from penstock.live.core.forecast import forecasts
+from penstock.live.core.forecast import for_user, forecasts, without_others
 from penstock.live.core.job_status import top
 from penstock.live.core.members import App
 from penstock.live.core.pieces import Pieces, whole
@@ -76,13 +76,17 @@ def _mine(core: Core, uid: int, args: Args) -> Pieces[Any]:
         "mode": core.state.mode,
         "contact": core.contact,
         "opt_out": core.opt_out,
-        "jobs": [{**job, "forecast": foreseen.get(job["app"])} for job in jobs],
+        "jobs": [{**job, "forecast": _own(core, uid, foreseen.get(job["app"]))} for job in jobs],
     }
+
+
+def _own(core: Core, uid: int, forecast: Args | None) -> Args | None:
+    return None if forecast is None else for_user(core.state, uid, forecast)
 
 
 def _forecasts(core: Core, uid: int, args: Args) -> Pieces[Any]:
     foreseen = yield from forecasts(core)
-    jobs = [{"app": app, **each} for app, each in foreseen.items()]
+    jobs = [{"app": app, **without_others(each)} for app, each in foreseen.items()]
     return {"contact": core.contact, "opt_out": core.opt_out, "jobs": jobs}
 
 

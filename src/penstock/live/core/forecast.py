@@ -47,8 +47,9 @@ class Forecast:
     earliest: float | None  # the range of the end
     latest: float | None
     sure: str  # good, rough, none
-    behind: int  # jobs that move bytes meanwhile on what it uses
+    behind: int  # jobs that move bytes before it on what it uses; of one that moves: those that move beside it
     ahead: float  # bytes that those have still to move
+    before: tuple[int, ...] | None  # the applications of these jobs, who begins first first; None: not foreseen
     assumes: str = ASSUMES
 
 
@@ -60,6 +61,19 @@ def forecasts(core: Core) -> Pieces[dict[int, dict[str, Any]]]:
         made = yield from _made(core)
         known = core.forecast = asked, made
     return known[1]
+
+
+def for_user(state: ControllerState, uid: int, forecast: dict[str, Any]) -> dict[str, Any]:
+    """A forecast as a user is told it: of the jobs before, its own by name; those of others are counted only."""
+    before = forecast["before"]
+    apps = [state.apps[number] for number in before or () if number in state.apps]
+    own = None if before is None else [app.job for app in apps if app.uid == uid]
+    return {**without_others(forecast), "own": own}
+
+
+def without_others(forecast: dict[str, Any]) -> dict[str, Any]:
+    """A forecast with how many are before, and not who."""
+    return {name: value for name, value in forecast.items() if name != "before"}
 
 
 def _made(core: Core) -> Pieces[dict[int, dict[str, Any]]]:
@@ -76,6 +90,8 @@ def _made(core: Core) -> Pieces[dict[int, dict[str, Any]]]:
     others, back = (yield from _coming_back(state)) if few else (False, 0.0)
     found, pace = {}, Pace()
     ahead = yield from _ahead(open_now, pace)
+    if starts:
+        ahead |= yield from _before(open_now, starts[0], pace)
     for app in ahead:
         begins, over = ([each[app] for each in times if app in each] for times in (starts, ends))
         if len(begins) == len(over) == 3:
@@ -129,18 +145,44 @@ def imagined(state: ControllerState) -> ControllerState:
 
 def _guessed(apps: Sequence[App]) -> Pieces[bool]:
     """Whether somebody's volume is not announced, or its announcements were far off so far."""
-    different = {app.number: app for app in apps}.values()
-    if any(app.moved and not 1 - SOME <= app.announced / app.moved <= 1 + SOME for app in different):
-        return True
-    for some in members_of(different):
-        if any(member.op is not None and member.op.confidence < 1.0 for member in some):
-            return True
+    different = {app.number: app for app in apps}
+    ended = {number: app.announced for number, app in different.items()}  # less what is announced and still open
+    for some in members_of(different.values()):
+        for member in some:
+            if member.op is not None:
+                if member.op.confidence < 1.0:
+                    return True
+                ended[member.app.number] -= member.op.volume
         yield
-    return False
+    moved = ((ended[number], app.moved) for number, app in different.items() if app.moved)
+    return any(not 1 - SOME <= announced / done <= 1 + SOME for announced, done in moved)
 
 
-def _ahead(now: _Open, pace: Pace) -> Pieces[dict[int, tuple[int, float]]]:
-    """By application: how many others move on what it uses, and what they have left.
+Times = dict[int, float]  # by application
+Ahead = tuple[int, float, tuple[int, ...] | None]  # how many, with how much, and who
+
+
+def _before(now: _Open, starts: Times, pace: Pace) -> Pieces[dict[int, Ahead]]:
+    """By application: the others that the forecast lets move before it on what it uses, and what they have left."""
+    numbers = [number for number in dict.fromkeys(app.number for app in now.apps) if number in starts]
+    of_app = np.array([[app.number == number for app in now.apps] for number in numbers], bool)
+    uses, left = (of_app @ now.used.T) > 0, of_app @ now.remaining
+    begins = np.array([starts[number] for number in numbers])
+    order = np.argsort(begins, kind="stable")
+    found: dict[int, Ahead] = {}
+    for place, number in enumerate(numbers):
+        early = (begins < begins[place]) if begins[place] > 0.0 else (begins <= 0.0)
+        early &= (uses & uses[place]).any(axis=1)
+        early[place] = False
+        others = tuple(numbers[each] for each in order if early[each])
+        found[number] = len(others), float(left[early].sum()), others
+        if pace.enough(DESCRIPTION):
+            yield
+    return found
+
+
+def _ahead(now: _Open, pace: Pace) -> Pieces[dict[int, Ahead]]:
+    """By application, where nothing is foreseen: how many others move on what it uses now, and what they have left.
 
     Many use the same, so it is summed up once for all of these: thousands of phases are not compared with each other.
     """
@@ -150,7 +192,7 @@ def _ahead(now: _Open, pace: Pace) -> Pieces[dict[int, tuple[int, float]]]:
         if pace.enough():
             yield
     alike: dict[bytes, tuple[NDArray[np.bool_], int, float]] = {}
-    found = {}
+    found: dict[int, Ahead] = {}
     for number, indices in own.items():
         uses = now.used[:, indices].any(axis=1)
         if (key := uses.tobytes()) not in alike:
@@ -160,13 +202,10 @@ def _ahead(now: _Open, pace: Pace) -> Pieces[dict[int, tuple[int, float]]]:
         there, jobs_there, left = alike[key]
         mine = [index for index in indices if there[index]]
         others = jobs_there - bool(mine)
-        found[number] = others, max(0.0, left - float(now.remaining[mine].sum())) if others else 0.0
+        found[number] = others, max(0.0, left - float(now.remaining[mine].sum())) if others else 0.0, None
         if pace.enough(DESCRIPTION):
             yield
     return found
-
-
-Times = dict[int, float]  # by application
 
 
 def _run(state: ControllerState, decider: Decider, wrong: float, due: bool) -> Pieces[tuple[Times, Times]]:

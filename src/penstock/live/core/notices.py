@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.live.core.forecast import forecasts
+from penstock.live.core.forecast import for_user, forecasts
 from penstock.live.core.members import Member, RouteRow, Stage
 from penstock.live.core.pieces import Pace, Pieces
 from penstock.live.core.state import RUN
@@ -55,7 +55,8 @@ class Notices:
         found = []
         for member, waited in due:
             if member.session is not None and (forecast := foreseen.get(member.app.number)) is not None:
-                text = waiting_words(waited, forecast, core.contact, core.opt_out)
+                told = for_user(core.state, member.app.uid, forecast)
+                text = waiting_words(waited, told, core.contact, core.opt_out)
                 found.append((member.session, wire.Notice("waiting", text)))
         return found
 

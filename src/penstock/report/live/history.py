@@ -106,7 +106,8 @@ def delay_words(found: Explanation) -> list[str]:
         lines.append(f"Of that: {', '.join(parts)}, its own pace {percent(found.total('client') / delay)}.")
     if found.held_by:
         lines.append(f"Meanwhile the bandwidth was granted to {_holder_words(found.held_by)}.")
-    announced, moved = found.total("announced"), found.total("moved")
+    over = [each for each in found.operations if each.ended]  # of one that goes on, the rest is still to come
+    announced, moved = (sum(getattr(each, name) for each in over) for name in ("announced", "moved"))
     if announced > 0:
         lines.append(f"It announced {volume(announced)} and moved {volume(moved)} ({percent(moved / announced)}).")
     return lines
