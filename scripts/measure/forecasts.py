@@ -229,8 +229,9 @@ def main() -> None:
     for kind in OFF:
         for policy in POLICIES:
             for word, found in sorted(coverage(policy, kind, SEEDS).items()):
-                starts = f"{found.near:,} of {found.starts:,}"
-                cells = kind, policy, word, f"{found.ends:,}", f"{100 * found.share:.1f} %", f"{found.later:,}", starts
+                starts = f"{found.near:,} of {found.starts:,}" if found.starts else "–"
+                ends = (f"{100 * found.share:.1f} %", f"{found.later:,}") if found.ends else ("–", "–")
+                cells = kind, policy, word, f"{found.ends + found.none:,}", *ends, starts
                 print(f"| {' | '.join(cells)} |", flush=True)
 
 

@@ -51,6 +51,8 @@ def status(**changes: Any) -> dict[str, Any]:
         "epoch": 3,
         "active": 2,
         "applications": 3,
+        "held_back": 0,
+        "stopped": 0,
         "exempt": [],
         "policy_failures": 0,
         "last_policy_failure": "",
@@ -74,7 +76,8 @@ SERVER = {"uptime": 60.0, "connections": 3, "warnings": []}
 
 
 def seen(*jobs: dict[str, Any], time: float = 1000.0, **changes: Any) -> Seen:
-    return Seen(time, status=status(**changes), server=SERVER, jobs=jobs)
+    counts = {"active": sum(each["active"] for each in jobs), "applications": len(jobs)}
+    return Seen(time, status=status(**counts | changes), server=SERVER, jobs=jobs)
 
 
 class FakeLine:

@@ -50,9 +50,26 @@ def test_the_first_sentence_says_how_many_are_held_back_and_who_has_the_bandwidt
         "The policy fcfs decides so: first come, first served.",
         "Not heard of any more: gone; it goes on at the fallback rate.",
     ]
-    many = [job(number, 10.0, f"m{number}") for number in range(10)]
+    many = [job(number, 10.0 - 0.5 * number, f"m{number}") for number in range(10)]
     assert told(*many)["short"][0] == "10 jobs are slowed down: 10 jobs share fs, and none has more than 10 %."
     assert told(first, second, *others[:2], capacity=resource)["short"][1].startswith("w3 and w4 wait behind big")
+
+
+def test_where_all_have_the_same_nobody_is_blamed_and_it_is_said_once():
+    shown = told(*(job(number, 25.0) for number in range(1, 5)), policy="fair-share")["short"]
+    assert shown[:2] == [
+        "4 jobs are slowed down: 4 jobs share fs evenly, 25 % each.",
+        "Each of these gets 25 B/s of the 100 B/s it could use.",
+    ]
+    assert len(shown) == 3 and shown[2].startswith("The policy fair-share decides so")
+
+
+def test_of_more_jobs_than_are_told_of_the_counts_are_of_all():
+    many = [job(number, 0.3) for number in range(1, 101)]
+    shown = told(*many, active=400, applications=450, held_back=400, stopped=80)
+    assert shown["short"][0] == "80 jobs wait and 320 are slowed down: 320 jobs share fs, and none has as much as 1 %."
+    assert ["waiting or slowed", "400"] in shown["facts"] and shown["more_jobs"] == 350
+    assert "name-1 <1 %" in shown["resources"][0]["words"]
 
 
 def test_who_gets_a_part_is_slowed_beside_those_who_have_the_rest():
@@ -221,3 +238,20 @@ def test_another_epoch_policy_or_mode_leaves_a_mark():
         recent.add(seen(time=float(number), **changes))
         recent.add(Seen(number + 0.5, "away", 1.0))
     assert list(recent.marks) == [[2.0, "policy set-10"], [3.0, "a controller started, epoch 4"], [3.0, "mode grace"]]
+
+
+def test_jobs_that_are_not_in_a_sample_are_in_what_others_are_granted():
+    many = [job(number, 1.0) for number in range(1, 41)]
+    resource = {"capacity": CAPACITY, "charged": 90.0, "granted": 90.0, "in_service": True}
+    *_, rows, others = Recent().add(seen(*many, active=90, capacity={"fs": resource}))
+    assert len(rows) == MOST_ROWS and others == [90 - MOST_ROWS]
+    assert len(Recent().add(seen(*many[:5], capacity={"fs": resource}))) == 3, "all are there"
+
+
+def test_a_changed_capacity_is_marked_and_the_past_keeps_its_own():
+    recent = Recent()
+    for at, capacity in ((1.0, 50e6), (2.0, 50e6), (3.0, 20e6)):
+        resource = {"capacity": capacity, "charged": 0.0, "granted": 0.0, "in_service": True}
+        recent.add(seen(job(1, granted={"all": 0.0}), time=at, capacity={"all": resource}))
+    assert list(recent.capacities) == [[1.0, {"all": 50e6}], [3.0, {"all": 20e6}]]
+    assert list(recent.marks) == [[3.0, "capacity of the file system: 20 MB/s"]]

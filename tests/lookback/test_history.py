@@ -102,7 +102,31 @@ def test_what_operators_change_is_marked(story):
     story._turn(Connected(operator, Identity("peer", 0, "admin")))
     story._turn(Frame(operator, Admin(1, "policy", {"name": "fcfs"})))
     story._turn(Frame(operator, Admin(2, "exempt", {"add": "somebody"})))
+    story._turn(Frame(operator, Admin(3, "capacity", {"resource": "all", "capacity": 20e6})))
+    story._turn(Frame(operator, Admin(4, "drain", {"on": True})))
     story.end()
     marks = history(story.folder, WALL, WALL + 20).to_dict()["marks"]
-    assert [words for _, words in marks] == ["a controller started, epoch 1", "policy fcfs"]
+    assert [words for _, words in marks] == [
+        "a controller started, epoch 1",
+        "policy fcfs",
+        "capacity of the file system: 20 MB/s",
+        "draining",
+    ]
     assert history(story.folder, WALL + 9, WALL + 20).to_dict()["marks"] == []
+
+
+def test_the_past_is_beside_the_capacity_of_then(story):
+    operator = 99
+    story._turn(Connected(operator, Identity("peer", 0, "admin")))
+    story._turn(Frame(operator, Admin(1, "capacity", {"resource": "all", "capacity": 50.0})))
+    story.end()
+    found = history(story.folder, WALL + 1, WALL + 20).to_dict()["capacities"]
+    assert [(at - WALL, there) for at, there in found] == [(1.0, {"all": 100.0}), (pytest.approx(8.0), {"all": 50.0})]
+
+
+def test_jobs_that_are_not_shown_are_in_what_others_were_granted(story, monkeypatch):
+    story.end()
+    monkeypatch.setattr("penstock.lookback.history.MOST_JOBS", 1)
+    found = history(story.folder, WALL, WALL + 10, 5).to_dict()
+    granted = [sum(row[3] for row in rows) + sum(map(sum, others)) for _, _, rows, *others in found["samples"]]
+    assert found["hidden"] == 1 and granted == [100, 100, 100, 100, 0]

@@ -36,7 +36,10 @@ const rowsOn = (samples, resource, only) => {
   return jobs;
 };
 
-const chartData = ({samples, names, resource, capacity, inBytes = true, begin, end, away = [], marks = [], only, slots, colours}) => {
+const chartData = ({samples, names, resource, capacity: latest, capacities = [], inBytes = true, begin, end, away = [], marks = [], only, slots, colours}) => {
+  // Drawn against the highest capacity in sight: what was granted under another one is not cut off.
+  const inForce = capacities.filter(([at], i) => at < end && !(i + 1 < capacities.length && capacities[i + 1][0] <= begin));
+  const capacity = Math.max(1e-9, ...(inForce.length ? inForce.map(([, each]) => each) : [latest]));
   const [size, unit] = inBytes ? unitOf(capacity) : [1, "operations/s"], span = end - begin;
   const time = at => Math.round(WHOLE * Math.min(1, Math.max(0, (at - begin) / span)));
   const jobs = rowsOn(samples, resource, only);
@@ -45,6 +48,12 @@ const chartData = ({samples, names, resource, capacity, inBytes = true, begin, e
   const stop = place => place + 1 < samples.length ? Math.min(samples[place + 1][0], end) : end;
   const layers = Array.from({length: COLOURED + 1}, () => new Array(samples.length).fill(0));
   for (const [app, job] of jobs) for (const [place, , rate] of job.at) layers[slot.get(app)][place] += rate;
+  let others = false;
+  if (!only) samples.forEach(([, , , rest], place) => {
+    const rate = rest?.[resource] || 0;
+    layers[COLOURED][place] += rate;
+    others ||= rate > 0.002 * capacity;
+  });
   for (let i = 1; i < layers.length; i++) layers[i].forEach((_, at) => { layers[i][at] += layers[i - 1][at]; });
   const spans = [], present = [];
   shown.forEach((app, row) => {
@@ -63,6 +72,7 @@ const chartData = ({samples, names, resource, capacity, inBytes = true, begin, e
   return {
     names: shown.map(text), labels: shown.map((app, row) => [row, shorten(text(app))]), apps: shown,
     begin, end, whole: WHOLE, clock: true, divisor: 1, unit: "", rate: unit, capacity: capacity / size,
+    capacities: inForce.map(([at, each]) => [time(at), each / size]), now: (inForce.at(-1)?.[1] ?? latest) / size, others,
     colours, groups: shown.map(app => slot.get(app)), image: "",
     steps: [...samples.map(([at]) => time(at)), time(end)],
     layers: layers.map(layer => layer.map(rate => Math.round(1000 * rate / capacity))),

@@ -15,6 +15,7 @@ const charts = new Map(), names = new Map();
 let samples = [], look = null, past = null, span = 0, one = null;
 
 const keepNames = told => { for (const [app, name] of Object.entries(told)) names.set(Number(app), name); };
+const capacitiesOf = (seen, name) => (seen.capacities || []).filter(([, all]) => name in all).map(([at, all]) => [at, all[name]]);
 const capacityOf = name => look.resources.find(each => each.name === name)?.capacity || 1;
 
 // A chart with its legend, what is pointed at, and the same as a table.
@@ -52,7 +53,7 @@ const putLegend = (legend, data) => {
   };
   const moves = new Set(data.spans.filter(each => each[3]).map(each => each[0]));
   const own = data.names.flatMap((name, row) => moves.has(row) && data.groups[row] < COLOURED ? [item(name, "", colours[data.groups[row]])] : []);
-  const rest = data.groups.some((group, row) => moves.has(row) && group >= COLOURED) ? [item("others", "", colours[COLOURED])] : [];
+  const rest = data.others || data.groups.some((group, row) => moves.has(row) && group >= COLOURED) ? [item("others", "", colours[COLOURED])] : [];
   const red = [item("waits", "waiting"), item("held back from", "held")];
   const away = data.bands.length ? [item("controller unreachable", "away")] : [];
   put(legend, ...own, ...rest, ...red, ...away);
@@ -83,11 +84,12 @@ const window_ = () => {
   if (span && past) {
     const first = Math.min(...[...past.samples.filter(([, , rows]) => rows.length), ...past.marks].map(([at]) => at));
     return {samples: past.samples, begin: Math.max(past.begin, Math.min(first - 2 * past.width, past.end - 60)), end: past.end, marks: past.marks,
-      away: past.away.map(([from, to]) => [from, to, "no controller was there"]), places: past.resources};
+      away: past.away.map(([from, to]) => [from, to, "no controller was there"]), places: past.resources, capacities: past.capacities};
   }
   const end = look.time + 1, begin = Math.min(look.time - 60, samples.length ? samples[0][0] : end);
   const marks = (look.marks || []).filter(([at]) => at >= begin);
-  return {samples, begin, end, marks, away: awayIn(samples, end), places: look.resources.map(each => each.name)};
+  return {samples, begin, end, marks, away: awayIn(samples, end), capacities: look.capacities || [],
+    places: look.resources.map(each => each.name)};
 };
 const drawCharts = () => {
   if (!look?.resources) return;
@@ -99,8 +101,8 @@ const drawCharts = () => {
       charts.set(name, made);
       find("charts").append(made.box);
     }
-    charts.get(name).update(chartData({...seen, names, resource: seen.places.indexOf(name), capacity: capacityOf(name), inBytes, slots,
-      colours}), words);
+    charts.get(name).update(chartData({...seen, names, resource: seen.places.indexOf(name), capacity: capacityOf(name), capacities: capacitiesOf(seen, name), inBytes,
+      slots, colours}), words);
   }
 };
 
@@ -132,7 +134,7 @@ const drawJobs = () => {
   const jobs = [...look.jobs].sort((a, b) => order[a.state] - order[b.state] || b.rate_value - a.rate_value || a.app - b.app);
   put(body, ...jobs.map(jobRow));
   if (focused?.startsWith("#job-") && one === null) body.querySelector(`a[href="${focused}"]`)?.focus();
-  say(find("more"), look.more_jobs ? `${look.more_jobs} more jobs are known; the first 100 are shown.` : jobs.length ? "" : "No job is known.");
+  say(find("more"), look.more_jobs ? `${look.more_jobs.toLocaleString("en-US")} more jobs are known; the 100 that are granted most are shown.` : jobs.length ? "" : "No job is known.");
 };
 const drawFacts = (place, facts) => put(place, ...facts.map(([term, words]) => {
   const box = make("div");
@@ -179,7 +181,7 @@ const drawOne = () => {
     if (!own || own[1] >= 0.98) continue;
     for (const [app, , ...ways] of rows) if (ways.some((each, i) => i % 2 === 1 && each > 0)) beside.add(app);
   }
-  oneChart.update(chartData({...seen, names, resource: shown, capacity: resource.capacity, inBytes: resource.in_bytes, only: beside, slots, colours}), resource.words);
+  oneChart.update(chartData({...seen, names, resource: shown, capacity: resource.capacity, capacities: capacitiesOf(seen, resource.name), inBytes: resource.in_bytes, only: beside, slots, colours}), resource.words);
 };
 const askOne = async () => {
   const asked = oneAsked = one, place = find("one-past");

@@ -44,6 +44,8 @@ class Numbering:
     def past(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """The same of what a journal tells, whose `jobs` are names, users and kinds by the journal's numbers."""
         ours = {int(app): self.of(*whose) for app, whose in found["jobs"].items()}
-        samples = [[at, gone, [[ours[app], *rest] for app, *rest in rows]] for at, gone, rows in found["samples"]]
+        samples = [
+            [at, gone, [[ours[app], *ways] for app, *ways in rows], *rest] for at, gone, rows, *rest in found["samples"]
+        ]
         jobs = {ours[int(app)]: whose for app, whose in found["jobs"].items()}
         return {**found, "samples": samples, "jobs": jobs}

@@ -18,6 +18,11 @@ MOST_JOBS = 100  # that are told of; status says how many there are
 MOST_WITH_IDLE = 500  # jobs: where more are known, only those with I/O under way are asked for
 
 
+def few(status: Mapping[str, Any]) -> bool:
+    """Whether so few jobs are known that idle ones are asked for, too."""
+    return bool(status["applications"] <= MOST_WITH_IDLE)
+
+
 class Asks(Protocol):
     """A connection to the controller, as `live.admin.Line` is one."""
 
@@ -79,8 +84,7 @@ class Poll:
         try:
             self._line = self._line or self._dial()
             status, server = self._line.ask("status"), self._line.ask("server")
-            few = status["applications"] <= MOST_WITH_IDLE
-            jobs = self._line.ask("top", count=MOST_JOBS, idle=few)
+            jobs = self._line.ask("top", count=MOST_JOBS, idle=few(status))
             foreseen, at, words = self._foreseen(self._line)
             self._last = Seen(time.time(), "", 0.0, status, server, tuple(jobs), foreseen, at, words)
         except PenstockError as error:

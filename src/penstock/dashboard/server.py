@@ -151,7 +151,8 @@ class Dashboard:
         """The present for one kind of viewer, made once for all of them."""
         if viewer not in self._told:
             sample = self._recent.samples[-1] if self._recent.samples else None
-            told = {**view(self._seen, viewer), "sample": sample, "marks": list(self._recent.marks)}
+            kept = {"marks": list(self._recent.marks), "capacities": list(self._recent.capacities)}
+            told = {**view(self._seen, viewer), "sample": sample, **kept}
             self._told[viewer] = http.event("look", told)
         return self._told[viewer]
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from penstock.dashboard.poll import MOST_JOBS, Seen
+from penstock.dashboard.poll import MOST_JOBS, Seen, few
 from penstock.dashboard.viewers import Viewer
+from penstock.live.core.status import NEARLY
 from penstock.live.core.waiting_words import SURE
 from penstock.report.live.table import could_use, leader_lines, mode_words, on_names, rate, state_of, user_name, volume
 from penstock.report.parts.policy_words import MEANINGS
 from penstock.report.parts.quantities import duration
 
 Job = Mapping[str, Any]
-NEARLY = 0.98  # of what a job could use: from there on it is not held back
 OTHERS = "a job of another user"
 MOST_HOLDERS, MOST_BEHIND = 4, 2  # that are named in sentences, and in the table
 UNPACED = ("paused", "monitor")  # modes
@@ -34,7 +34,7 @@ def view(seen: Seen, viewer: Viewer) -> dict[str, Any]:
     """All of it, for one viewer."""
     if not seen.status:
         return {"time": seen.time, "reachable": False, "since": seen.since, "short": _away(seen), "trouble": True}
-    active = Active([job for job in seen.jobs if job["active"]])
+    active = Active([job for job in seen.jobs if job["active"]], seen.status["active"])
     slowed = [job for job in active.jobs if held_back(job, seen)]
     told = [_job(job, active, seen, viewer) for job in seen.jobs]
     return {
@@ -43,10 +43,10 @@ def view(seen: Seen, viewer: Viewer) -> dict[str, Any]:
         "since": seen.since,
         "short": _short(seen, active, slowed, viewer),
         "trouble": bool(slowed) or not seen.reachable,
-        "facts": _facts(seen, slowed),
+        "facts": _facts(seen, *_counts(slowed, active, seen)),
         "resources": [_resource(name, each, active.jobs, viewer) for name, each in seen.status["capacity"].items()],
         "jobs": told,
-        "more_jobs": max(0, seen.status["applications"] - MOST_JOBS),
+        "more_jobs": max(0, (seen.status["applications"] if few(seen.status) else seen.status["active"]) - MOST_JOBS),
         "warnings": _warnings(seen, viewer),
         "ask": seen.ask,
     }
@@ -67,8 +67,8 @@ def held_back(job: Job, seen: Seen) -> bool:
 class Active:
     """The jobs with I/O under way, and for those that use the same resources, once, who has how much there."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self.jobs = jobs
+    def __init__(self, jobs: Sequence[Job], all_: int = 0) -> None:
+        self.jobs, self.more = jobs, max(0, all_ - len(jobs))  # that are active and not told of
         self._by_way: dict[frozenset[str], list[tuple[Job, float]]] = {}
 
     def holders(self, job: Job, most: int) -> tuple[list[tuple[Job, float]], int]:
@@ -84,13 +84,13 @@ class Active:
         return others, len(known) - itself - len(others)
 
 
-def _facts(seen: Seen, slowed: Sequence[Job]) -> list[list[str]]:
+def _facts(seen: Seen, held: int, stopped: int) -> list[list[str]]:
     status, server = seen.status, seen.server
     return [
         ["mode", mode_words(status).removeprefix("mode ")],
         ["policy", f"{status['policy']} ({_meaning(status['policy'])})".replace(" ()", "")],
         ["jobs with I/O", f"{status['active']:,} of {status['applications']:,}"],
-        ["waiting or slowed", f"{len(slowed):,}"],
+        ["waiting or slowed", f"{held:,}"],
         ["controller up", f"{duration(server['uptime'])}, epoch {status['epoch']}"],
         ["connections", f"{server['connections']:,}"],
     ]
@@ -218,15 +218,22 @@ def _short(seen: Seen, active: Active, slowed: Sequence[Job], viewer: Viewer) ->
         nobody = f"{one if len(active.jobs) == 1 else many} Nobody is slowed down."
         return [*lines, nobody, *_lost_words(active, viewer)]
     worst = sorted(slowed, key=lambda job: (job["rate"] / could_use(job), -job["waited"], job["app"]))
-    lines.append(f"{_how_many(worst)}: {_who_has(worst[0], active, seen, viewer)}.")
+    held, stopped = _counts(slowed, active, seen)
+    lines.append(f"{_how_many(held, stopped)}: {_who_has(worst[0], active, seen, viewer)}.")
     lines += _held_words(worst, active, viewer)
     return [*lines, *dict.fromkeys(_reason(job, seen) for job in worst[:MOST_HELD]), *_lost_words(active, viewer)]
 
 
-def _how_many(slowed: Sequence[Job]) -> str:
+def _counts(slowed: Sequence[Job], active: Active, seen: Seen) -> tuple[int, int]:
+    """How many jobs are held back, and how many of these get nothing: of all, also where not all are told of."""
+    if active.more:
+        return seen.status["held_back"], seen.status["stopped"]
+    return len(slowed), sum(job["rate"] <= 0.0 for job in slowed)
+
+
+def _how_many(held: int, waiting: int) -> str:
     """As in: 5 jobs wait and 1 is slowed down."""
-    waiting = sum(job["rate"] <= 0.0 for job in slowed)
-    some = len(slowed) - waiting
+    some = held - waiting
     waits = f"{waiting:,} job{' waits' if waiting == 1 else 's wait'}" if waiting else ""
     slow = f"{some:,}{'' if waiting else ' job' if some == 1 else ' jobs'} {'is' if some == 1 else 'are'} slowed down"
     return " and ".join(part for part in (waits, slow if some else "") if part)
@@ -241,13 +248,26 @@ def _who_has(job: Job, active: Active, seen: Seen, viewer: Viewer) -> str:
     what = "the file system" if name == "all" else name
     users = sorted(active.jobs, key=lambda each: (-each["granted"].get(name, 0.0), each["app"]))
     most = [each for each in users if each["granted"].get(name, 0.0) >= LARGE * full["capacity"]][:MOST_BEHIND]
+    if job["rate"] > 0.0 and _even(users, name, active):
+        return f"{len(users):,} jobs share {what} evenly, {_share(users[0]['granted'][name], full['capacity'])} each"
     if most:
         shares = [f"{_whose(each, viewer)} has {_share(each['granted'][name], full['capacity'])}" for each in most]
         return ", ".join([f"{shares[0]} of {what}", *shares[1:]])
     moving = sum(each["granted"].get(name, 0.0) > 0.0 for each in users)
     if not moving:
         return f"nobody has been granted anything of {what}"
-    return f"{moving:,} jobs share {what}, and none has more than {_share(users[0]['granted'][name], full['capacity'])}"
+    if active.more:  # on all resources together
+        moving = max(moving, seen.status["active"] - seen.status["stopped"])
+    most_of = users[0]["granted"][name]
+    if most_of < 0.01 * full["capacity"]:
+        return f"{moving:,} jobs share {what}, and none has as much as 1 %"
+    return f"{moving:,} jobs share {what}, and none has more than {_share(most_of, full['capacity'])}"
+
+
+def _even(users: Sequence[Job], name: str, active: Active) -> bool:
+    """Whether all that could use a resource have the same of it; they are in the order of that."""
+    have = [each["granted"][name] for each in users if name in each["granted"]]
+    return not active.more and len(users) == len(have) > 1 and have[-1] >= NEARLY * have[0]
 
 
 def _whose(job: Job, viewer: Viewer) -> str:
@@ -263,6 +283,9 @@ def _held_words(worst: Sequence[Job], active: Active, viewer: Viewer) -> list[st
             waiting.setdefault(_gets(job, active, viewer), []).append(_name(job, viewer))
     found = [_together(names, words) for words, names in waiting.items()]
     parts = [job for job in worst if job["rate"] > 0.0]
+    if len(parts) > 1 and len({(_rate(job, job["rate"]), _rate(job, could_use(job))) for job in parts}) == 1:
+        each = f"gets {_rate(parts[0], parts[0]['rate'])} of the {_rate(parts[0], could_use(parts[0]))} it could use"
+        return [*found[:MOST_LINES], f"Each of {'these' if not waiting else f'{len(parts):,} jobs'} {each}."]
     found += [f"{_name(job, viewer)} {_gets(job, active, viewer)}" for job in parts[:MOST_HELD]]
     hidden = max(0, len(parts) - MOST_HELD)
     if len(found) > MOST_LINES:
@@ -372,4 +395,6 @@ def _meaning(policy: str) -> str:
 
 
 def _share(amount: float, capacity: float) -> str:
-    return f"{100.0 * amount / capacity:.0f} %" if capacity > 0.0 else rate(amount)
+    if capacity <= 0.0:
+        return rate(amount)
+    return "<1 %" if 0.0 < amount < 0.005 * capacity else f"{100.0 * amount / capacity:.0f} %"

@@ -1,7 +1,8 @@
 """Who moved how much where over time, from a journal, in as many equal pieces of time as a screen can show.
 
 The form is that of the dashboard's samples: a time, 0, and for each job its application, the part of what it could use
-that it was told, and then resource and rate in turn. Rates are means over a piece. A job that waited in half of a piece
+that it was told, and then resource and rate in turn; then, if not all jobs are shown, what the others were told on each
+resource. Rates are means over a piece. A job that waited in half of a piece
 and had all that it could use in the other half has the part 0.5.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,8 @@ from penstock.live.core.members import App
 from penstock.live.journal import JournalEntry
 from penstock.lookback.phases import concerned, numbers_of
 from penstock.lookback.walk import walk
+from penstock.model.scales import byte_scale
+from penstock.wire.messages import BYTES
 
 PIECES = 360
 MOST_JOBS = 40  # those that moved or were held back most
@@ -51,12 +54,14 @@ class History:
         self.marks: list[tuple[float, str]] = []
         self.away: list[tuple[float, float]] = []
         self.resources: list[str] = []
+        self.capacities: list[tuple[float, dict[str, float]]] = []  # from when on, by resource
         self._wall = begin
         self._epoch = 0
 
     def begun(self, state: ControllerState, wall: float) -> None:
         """Phases that were under way."""
         self._wall, self._epoch = wall, state.epoch
+        self._note_capacities(state, wall)
         self._look_at_all(state, wall)
 
     def happened(self, state: ControllerState, entry: JournalEntry, wall: float) -> None:
@@ -65,7 +70,8 @@ class History:
         if isinstance(record, records.Started):
             self._started(state, wall)
         elif isinstance(record, records.Commanded) and record.verb in _MARKED:
-            self._mark(wall, f"{record.verb} {_words(record.args)}")
+            self._mark(wall, _words(state, record))
+            self._note_capacities(state, wall)
         for number in concerned(record, self.jobs):
             self._look(state, number, wall)
         self._wall = wall
@@ -94,6 +100,7 @@ class History:
                     own[piece] += bytes_
         self.marks = sorted([*self.marks, *other.marks])
         self.away = sorted([*self.away, *other.away])
+        self.capacities = sorted([*self.capacities, *other.capacities], key=lambda each: each[0])
 
     def _started(self, state: ControllerState, wall: float) -> None:
         """Another controller: if anybody was active, none was there since the last record."""
@@ -104,7 +111,15 @@ class History:
             self._count(job, self._wall)
             job.since = wall
         self._epoch = state.epoch
+        self._note_capacities(state, wall)
         self._mark(wall, f"a controller started, epoch {state.epoch}")
+
+    def _note_capacities(self, state: ControllerState, wall: float) -> None:
+        now = {each.name: capacity for each, capacity in zip(state.settings.resources, state.capacity, strict=True)}
+        if not self.capacities or self.capacities[-1][1] != now:
+            if self.capacities and wall <= self.begin:
+                self.capacities.clear()
+            self.capacities.append((max(wall, self.begin), now))
 
     def _mark(self, wall: float, words: str) -> None:
         if self.begin <= wall <= self.end:
@@ -151,20 +166,22 @@ class History:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, with names and users, for whoever may see them."""
         seen = [(number, job) for number, job in self.jobs.items() if job.seconds]
-        shown = sorted(seen, key=lambda each: -each[1].weight)[:MOST_JOBS]
+        ordered = sorted(seen, key=lambda each: -each[1].weight)
+        shown, others = ordered[:MOST_JOBS], [job for _, job in ordered[MOST_JOBS:]]
         return {
             "begin": self.begin,
             "end": self.end,
             "width": self.width,
             "resources": self.resources,
             "jobs": {str(number): [job.name, job.uid, job.kind] for number, job in shown},
-            "hidden": len(seen) - len(shown),
-            "samples": list(self._samples(shown)),
+            "hidden": len(others),
+            "samples": list(self._samples(shown, others)),
+            "capacities": [each for each in self.capacities if each[0] <= self.end],
             "away": self.away,
             "marks": self.marks[-MOST_MARKS:],
         }
 
-    def _samples(self, shown: list[tuple[int, _Job]]) -> Iterator[list[Any]]:
+    def _samples(self, shown: list[tuple[int, _Job]], others: list[_Job]) -> Iterator[list[Any]]:
         rows: defaultdict[int, list[list[Any]]] = defaultdict(list)
         for number, job in shown:
             for piece, seconds in job.seconds.items():
@@ -172,13 +189,25 @@ class History:
                     continue
                 ways = [value for k, moved in job.moved.items() for value in (k, round(moved[piece] / self.width))]
                 rows[piece].append([number, round(job.parts[piece] / seconds, 3), *ways])
+        rest = self._together(others)
+        for piece in rest:
+            rows.setdefault(piece, [])
         last = -1
         for piece in sorted(rows):
             if piece > last + 1:
                 yield [round(self.begin + (last + 1) * self.width, 2), 0, []]
-            yield [round(self.begin + piece * self.width, 2), 0, rows[piece]]
+            yield [round(self.begin + piece * self.width, 2), 0, rows[piece], *([rest[piece]] if piece in rest else [])]
             last = piece
         yield [round(self.begin + (last + 1) * self.width, 2), 0, []]
+
+    def _together(self, others: list[_Job]) -> dict[int, list[float]]:
+        """By piece: the rates of those that are not shown, of each resource in turn."""
+        found: dict[int, list[float]] = {}
+        for job in others:
+            for k, moved in job.moved.items():
+                for piece, bytes_ in moved.items():
+                    found.setdefault(piece, [0.0] * len(self.resources))[k] += bytes_ / self.width
+        return {piece: [float(round(rate)) for rate in rates] for piece, rates in found.items()}
 
 
 def history(directory: str | os.PathLike[str], begin: float, end: float, pieces: int = PIECES) -> History:
@@ -202,5 +231,21 @@ def _rates(state: ControllerState, app: App) -> dict[int, float]:
     return rates
 
 
-def _words(args: Mapping[str, Any]) -> str:
-    return ", ".join(f"{value}" for value in args.values())
+def _words(state: ControllerState, record: records.Commanded) -> str:
+    """What an operator changed."""
+    args = record.args
+    name = args.get("resource", "")
+    what = "the file system" if name == "all" else name
+    if record.verb == "capacity":
+        kind = next((each.kind for each in state.settings.resources if each.name == name), BYTES)
+        return f"capacity of {what}: {rate_words(float(args['capacity']), kind)}"
+    if record.verb == "service":
+        return f"{what} is {'in service again' if args['on'] else 'out of service'}"
+    if record.verb == "drain":
+        return "draining" if args["on"] else "draining ended"
+    return " ".join([record.verb, *(f"{value}" for value in args.values())])
+
+
+def rate_words(rate: float, kind: str = BYTES) -> str:
+    """A rate with its unit."""
+    return f"{byte_scale(rate, pure=False).show(rate)}/s" if kind == BYTES else f"{rate:,.0f} operations/s"

@@ -140,3 +140,20 @@ def test_what_policies_reckon_to_be_moved_is_not_told_as_moved() -> None:
         idler.beat(0.0)
     (job,) = talk.admin("top")
     assert job["done"] == 0.0 and job["remaining"] < job["volume"]
+
+
+def test_all_who_are_held_back_are_counted_and_who_is_slow_by_itself_is_not() -> None:
+    pair = Pair()
+
+    def counts() -> tuple[int, int]:
+        told = pair.talk.admin("status")
+        return told["held_back"], told["stopped"]
+
+    assert counts() == (2, 0)
+    pair.beat(5.0, beats=5)
+    assert counts() == (1, 0), "the other has 92.5 of 100"
+    pair.talk.admin("policy", name="fcfs")
+    pair.talk.quiet()
+    assert counts() == (1, 0)
+    pair.talk.admin("mode", mode="pause")
+    assert counts() == (0, 0)

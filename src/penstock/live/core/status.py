@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from penstock.live.core.job_status import everybody, lease_of
 from penstock.live.core.members import Member
 from penstock.live.core.pieces import GLANCES, Pace, Pieces, members_of
-from penstock.live.core.state import ControllerState
+from penstock.live.core.state import GRACE, RUN, ControllerState
 
 if TYPE_CHECKING:
     from penstock.live.core.core import Core
 
+NEARLY = 0.98  # of what a job would use: from there on it is not held back
 _MOST_NAMED = 20  # jobs that go past their pacers
 
 
@@ -72,6 +75,7 @@ def summary(core: Core) -> Pieces[dict[str, Any]]:
         "active": len(found.active),
         "members": dict(found.stages),
         "waiting": len(core.dispatch.waiting),
+        **held_back(state),
         "decisions": state.decisions,
         "exempt": sorted(state.exempt),
         "hooks_ignored": core.hooks_ignored,
@@ -94,6 +98,17 @@ def capacities(state: ControllerState) -> dict[str, Any]:
         }
         for k, resource in enumerate(state.settings.resources)
     }
+
+
+def held_back(state: ControllerState) -> dict[str, int]:
+    """How many jobs are granted less than they would use, and how many of these nothing."""
+    rows = state.rows
+    if not rows.count or state.mode not in (RUN, GRACE):
+        return {"held_back": 0, "stopped": 0}
+    _, which = np.unique(rows.application[: rows.count], return_inverse=True)
+    rate, able = (np.bincount(which, each) for each in (rows.rate[: rows.count], rows.able))
+    held = rate < NEARLY * able
+    return {"held_back": int(held.sum()), "stopped": int((held & (rate <= 0.0)).sum())}
 
 
 def settling(state: ControllerState) -> int:

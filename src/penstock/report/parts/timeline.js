@@ -18,6 +18,13 @@ const timeline = (svg, says) => {
     });
     return element("path", {d: `${path}V${short(y(frame, 0))}Z`, fill: data.colours[group]});
   }).reverse();
+  // One that changed is drawn in steps; one that did not is a line across the whole picture.
+  const capacity = frame => {
+    const {data, x} = frame, all = data.capacities || [];
+    if (all.length < 2) return [];
+    const path = all.map(([time, each], i) => `${i ? "V" : `M${short(x(time))} `}${short(y(frame, each / data.capacity))}H${short(x(all[i + 1]?.[0] ?? data.whole))}`);
+    return [element("path", {d: path.join(""), class: "capacity", fill: "none"})];
+  };
   const rows = frame => {
     const {data, left, inside, from, to} = frame;
     if (data.image) {
@@ -48,11 +55,12 @@ const timeline = (svg, says) => {
       const letters = Math.max(6, ...data.labels.map(([, name]) => [...name].length));
       frame.left = Math.max(58, 12 + 6.1 * letters);
     },
-    inner: frame => [...bandwidth(frame), ...rows(frame), ...bands(frame), ...marks(frame)],
+    inner: frame => [...bandwidth(frame), ...capacity(frame), ...rows(frame), ...bands(frame), ...marks(frame)],
     outer(frame) {
       const {data, left, inside} = frame, most = data.capacity * (data.most || 1);
-      const drawn = [frame.line(left, y(frame, 1), left + inside, y(frame, 1), "capacity")];
-      drawn.push(frame.text(`capacity ${number(data.capacity)} ${data.rate}`.trim(), {x: left + inside, y: y(frame, 1) - 4, class: "end"}));
+      const now = data.now ?? data.capacity, drawn = [];
+      if (!(data.capacities?.length > 1)) drawn.push(frame.line(left, y(frame, now / data.capacity), left + inside, y(frame, now / data.capacity), "capacity"));
+      drawn.push(frame.text(`capacity ${number(now)} ${data.rate}`.trim(), {x: left + inside, y: y(frame, now / data.capacity) - 4, class: "end"}));
       for (const tick of ticks(0, most, 4)) {
         drawn.push(frame.text(number(tick), {x: left - 7, y: y(frame, tick / data.capacity) + 3.5, class: "end"}));
       }
@@ -73,7 +81,7 @@ const timeline = (svg, says) => {
       }
       const step = data.steps.findLastIndex(each => each <= time);
       const layer = data.layers.at(-1), used = layer && step >= 0 && step < layer.length ? layer[step] / 1000 : 0;
-      return `${at(time)}: ${number(Number((used * data.capacity).toPrecision(3)))} ${data.rate} used`.trim();
+      return `${at(time)}: ${number(Number((used * data.capacity).toPrecision(3)))} ${data.rate} ${data.clock ? "granted" : "used"}`.trim();
     },
   });
 };
