@@ -171,6 +171,15 @@ def test_top_finds_a_controller_that_was_restarted(tmp_path):
         assert top.interrupt() == 0
 
 
+def test_what_it_says_at_its_start_is_what_operators_chose_before(tmp_path):
+    with Controller(tmp_path) as controller:
+        controller.ask("capacity", resource="all", capacity=5e6)
+        controller.ask("policy", name="fcfs")
+        controller.stop()
+        said = controller.start()
+    assert (said["resources"], said["sharing"]) == ({"all": 5e6}, "fcfs")
+
+
 def test_metrics(tmp_path):
     """Numbers as Prometheus reads them, and as the operator is told them."""
     parser = pytest.importorskip("prometheus_client.parser")

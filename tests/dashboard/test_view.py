@@ -147,7 +147,11 @@ def test_while_nobody_answers_the_last_look_stays_and_it_says_what_jobs_do_now()
     gone = Seen(1012.0, "nobody listens", 1000.0, before.status, before.server, before.jobs)
     shown = view(gone, EVERYBODY)
     assert not shown["reachable"] and len(shown["jobs"]) == 2 and shown["jobs"][0]["expected"] is None
-    assert shown["short"][0].endswith("(12 s).") and "none of them stops" in shown["short"][1]
+    assert (
+        shown["short"][0] == "The controller has not answered for 12 s."
+        and shown["since"] == 1000.0
+        and "none of them stops" in shown["short"][1]
+    )
     assert view(Seen(5.0, "nobody listens", 5.0), EVERYBODY)["short"][-1] == "The reason: nobody listens"
 
 

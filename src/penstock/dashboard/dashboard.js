@@ -6,6 +6,12 @@ const make = (name, words = "", kind = "") => {
   if (kind) made.className = kind;
   return made;
 };
+// Times are those of the browser's zone everywhere, as in the charts.
+const clockOf = seconds => {
+  const date = new Date(1000 * seconds), two = value => String(value).padStart(2, "0");
+  const day = date.toDateString() === new Date().toDateString() ? "" : `${two(date.getDate())}.${two(date.getMonth() + 1)}. `;
+  return `${day}${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+};
 const put = (parent, ...children) => parent.replaceChildren(...children);
 const say = (place, words) => { if (place.textContent !== words) place.textContent = words; };
 const ask = async (path, query) => (await fetch(`${path}?${new URLSearchParams(query)}`)).json();
@@ -144,7 +150,7 @@ const drawFacts = (place, facts) => put(place, ...facts.map(([term, words]) => {
 const drawLook = () => {
   const link = find("link");
   link.className = look.reachable ? "live" : "away";
-  say(link, look.reachable ? "live, once a second" : "the controller does not answer");
+  say(link, look.reachable ? "live, once a second" : `the controller has not answered since ${clockOf(look.since)}`);
   const short = find("short");
   short.classList.toggle("trouble", look.trouble);
   put(short, ...look.short.map(words => make("p", words)));
@@ -200,7 +206,7 @@ const operations = all => {
   for (const each of [...all].reverse().slice(0, PHASES)) {
     const line = make("tr"), by = each.held_by.map(holder => `${holder.job} ${Math.round(100 * holder.share)} %`).join(", ");
     const times = [each.seconds, each.dedicated, each.waited, each.policy, each.room, each.controller].map(seconds);
-    line.append(...[String(each.number), each.posted.slice(11, 19), ...times].map(text => make("td", text)), make("td", by, "said"));
+    line.append(...[String(each.number), clockOf(Date.parse(each.posted) / 1000), ...times].map(text => make("td", text)), make("td", by, "said"));
     body.append(line);
   }
   top.append(head);

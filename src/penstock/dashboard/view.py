@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from penstock.dashboard.poll import MOST_JOBS, Seen, few
@@ -313,9 +312,8 @@ def _lost_words(active: Active, viewer: Viewer) -> list[str]:
 
 def _away(seen: Seen) -> list[str]:
     gone = about(max(0.0, seen.time - seen.since))
-    since = datetime.fromtimestamp(seen.since).strftime("%H:%M:%S")
     return [
-        f"The controller has not answered since {since} ({gone}).",
+        f"The controller has not answered for {gone}.",  # since when, the browser says in its own time zone
         "Jobs keep their rates until their leases end, then go on at their fallback rates; none of them stops.",
         f"The reason: {seen.problem}",
         *(["What is below is the last that was seen."] if seen.status else []),

@@ -87,6 +87,11 @@ def test_all_modes_are_there_and_one_is_in_force(scraped: str) -> None:
     assert modes == {"run": 1.0, "monitor": 0.0, "paused": 0.0, "grace": 0.0, "fenced": 0.0}
 
 
+def test_without_a_folder_for_a_standby_none_is_expected(scraped: str) -> None:
+    found = {sample.name: sample.value for family in families(scraped).values() for sample in family.samples}
+    assert (found["penstock_standby_expected"], found["penstock_standbys"]) == (0.0, 0.0)
+
+
 def test_a_served_job_is_in_the_totals(scraped: str) -> None:
     found = {sample.name: sample.value for family in families(scraped).values() for sample in family.samples}
     assert found["penstock_answer_seconds_count"] == found["penstock_rate_wait_seconds_count"] == 1
@@ -186,6 +191,32 @@ CASES: dict[str, Any] = {
             "alert_rule_test": [
                 {"eval_time": "30m", "alertname": "PenstockJournalFailing", "exp_alerts": []},
                 {"eval_time": "30m", "alertname": "PenstockGone", "exp_alerts": []},
+            ],
+        },
+        {
+            "interval": "1m",
+            "input_series": [
+                {"series": 'penstock_standby_expected{instance="alone"}', "values": "1x30"},
+                {"series": 'penstock_standbys{instance="alone"}', "values": "1x9 0x20"},
+                {"series": 'penstock_standby_expected{instance="never"}', "values": "0x30"},
+                {"series": 'penstock_standbys{instance="never"}', "values": "0x30"},
+            ],
+            "alert_rule_test": [
+                {"eval_time": "9m", "alertname": "PenstockNoStandby", "exp_alerts": []},
+                {
+                    "eval_time": "20m",
+                    "alertname": "PenstockNoStandby",
+                    "exp_alerts": [
+                        {
+                            "exp_labels": {"severity": "warning", "instance": "alone"},
+                            "exp_annotations": {
+                                "summary": "No controller stands by",
+                                "description": "If this one dies, nobody takes over. Start penstock serve --standby on "
+                                "the other host; its log says why it ended.",
+                            },
+                        }
+                    ],
+                },
             ],
         },
         {

@@ -19,6 +19,7 @@ from penstock.report.parts.json_text import as_json
 
 if TYPE_CHECKING:
     from penstock.live.server.config import ServerConfig
+    from penstock.live.server.serve import Listening
 
 ConfigFile = Annotated[
     Path | None,
@@ -133,10 +134,10 @@ def _check(config: ServerConfig, json: bool) -> None:
 def _run(file: Path | None, given: dict[str, Any], grace: bool, epoch: int, json: bool) -> int:
     settled = chosen(file, given)
 
-    def ready(address: str) -> None:
+    def ready(found: Listening) -> None:
         gc.freeze()
         gc.enable()
-        _announce(settled, address, json)
+        _announce(settled, found, json)
 
     def again() -> ServerConfig:
         return chosen(file, given)
@@ -167,18 +168,18 @@ def _with_defaults(told: dict[str, Any], config: ServerConfig) -> dict[str, Any]
     return {**told, **extra}
 
 
-def _announce(config: ServerConfig, address: str, json: bool) -> None:
+def _announce(config: ServerConfig, found: Listening, json: bool) -> None:
     """Where it listens, and what clients need to know of it."""
+    address, resources, sharing = found
     export = f"PENSTOCK_ADDRESS=unix:{address}"
-    resources = {each.name: each.capacity for each in config.settings().resources}
     tcp = config.tcp.listen if config.tcp else None
     if json:
-        facts = {"socket": address, "tcp": tcp, "journal": str(config.journal_folder()), "sharing": config.sharing}
+        facts = {"socket": address, "tcp": tcp, "journal": str(config.journal_folder()), "sharing": sharing}
         print(
             as_json({**facts, "resources": resources, "environment": export, "pid": os.getpid()}, indent=0), flush=True
         )
         return
     shared = ", ".join(f"{name} {report.live.table.rate(capacity)}" for name, capacity in resources.items())
-    print(f"The controller listens on {address}{f' and {tcp}' if tcp else ''}, sharing {shared} by {config.sharing}.")
+    print(f"The controller listens on {address}{f' and {tcp}' if tcp else ''}, sharing {shared} by {sharing}.")
     print(f"Its journal is in {config.journal_folder()}. Jobs find it with:\n")
     print(f"    export {export}\n", flush=True)

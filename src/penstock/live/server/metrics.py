@@ -120,6 +120,11 @@ class Metrics:
         yield from self._journal(figures["journal"])
         yield self._labelled("mode", "1 for the mode in force.", {mode: mode == figures["mode"] for mode in MODES})
         yield self._labelled("members", "Processes of jobs by stage.", figures["members"], "stage")
+        leader = figures["leader"]
+        expected = "1 if it leads by a lease in a folder: then another one should stand by."
+        yield kinds.GaugeMetricFamily("penstock_standby_expected", expected, float(leader is not None))
+        there = len(leader["standbys"]) if leader is not None else 0
+        yield kinds.GaugeMetricFamily("penstock_standbys", "Controllers that stand by to take over.", there)
         warnings = len(figures["warnings"])
         yield kinds.GaugeMetricFamily("penstock_warnings", "Warnings that `penstock status` shows.", warnings)
         yield from self._resources(figures["resources"], tally)

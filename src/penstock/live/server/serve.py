@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.live.core import Core
@@ -53,12 +53,20 @@ HANDED_OVER = -1  # instead of an exit code: another leads, and this one stands 
 LOOK_AT_LEASE = 0.2  # seconds
 
 
+class Listening(NamedTuple):
+    """A controller that can be found: where, and what it shares by which policy at first."""
+
+    address: str
+    resources: dict[str, float]
+    sharing: str
+
+
 def serve(
     config: ServerConfig,
     *,
     grace: bool = False,
     epoch: int = 0,
-    ready: Callable[[str], None] = lambda address: None,
+    ready: Callable[[Listening], None] = lambda _: None,
     again: Callable[[], ServerConfig] | None = None,
 ) -> int:
     """Run a controller until it is told to stop; the exit code. `ready` is called once it listens.
@@ -88,7 +96,7 @@ async def _serve(
     config: ServerConfig,
     grace: bool,
     epoch: int,
-    ready: Callable[[str], None],
+    ready: Callable[[Listening], None],
     again: Callable[[], ServerConfig] | None,
 ) -> int:
     with ExitStack() as stack:
@@ -104,7 +112,7 @@ async def _serve(
 async def _lead_in_turn(
     config: ServerConfig,
     log: LogWriter,
-    ready: Callable[[str], None],
+    ready: Callable[[Listening], None],
     again: Callable[[], ServerConfig] | None,
 ) -> int:
     """Stand by, lead, and after having handed over stand by again, until somebody says stop."""
@@ -215,7 +223,7 @@ class Controller:
         self._schedule.look()
         self._loop.call_later(LOOK, self._look_at_the_clock)
 
-    async def run(self, shell: Shell, ready: Callable[[str], None]) -> int:
+    async def run(self, shell: Shell, ready: Callable[[Listening], None]) -> int:
         """Listen until somebody says stop."""
         self._listen_to_signals()
         self._look_at_the_clock()
@@ -226,7 +234,7 @@ class Controller:
             doors.append(await self._metrics.open())
         address = str(self._doors[0][0].path)
         self._log.info("listening", socket=address, tcp=self._config.tcp.listen if self._config.tcp else None)
-        ready(address)
+        ready(Listening(address, *_in_force(shell)))
         if self._leader is not None:
             self._leader.begin(self._lease_trouble, lambda: self._from_thread(self._ended, HANDED_OVER))
             self._watch_lease()
@@ -370,6 +378,13 @@ def _clock(found: Recovered) -> Clock:
     if found.header.boot_id == boot_id():
         return Clock(found.header.offset)
     return Clock(found.last_time - Clock()())
+
+
+def _in_force(shell: Shell) -> tuple[dict[str, float], str]:
+    """Capacities and policy, which may be those that an operator chose before the last start."""
+    state = shell.core.state
+    capacities = zip(state.settings.resources, state.capacity, strict=True)
+    return {each.name: capacity for each, capacity in capacities}, shell.core.decider.policy.label
 
 
 def _header(config: ServerConfig, policy: Sharing, found: Recovered, epoch: int, clock: Clock) -> Header:
