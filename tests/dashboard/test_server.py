@@ -130,11 +130,12 @@ def test_history_is_of_all_journals_and_says_if_none_is_the_leaders(tmp_path):
             told.wait(20, **dict.fromkeys(jobs, 400.0))
             told.end()
 
-    async def work(*folders, epoch):
+    async def work(*folders, epoch, **part):
         dashboard = Dashboard([tmp_path / each for each in folders], ALL)
         server = await opened(dashboard)
         dashboard.heard(seen(job(1, 50.0, "c", uid=1001), epoch=epoch))
-        answer = json.loads((await asked(server, "/history?seconds=3600"))[1])
+        query = "&".join(["seconds=3600", *(f"{name}={value}" for name, value in part.items())])
+        answer = json.loads((await asked(server, f"/history?{query}"))[1])
         server.close()
         return answer
 
@@ -145,6 +146,9 @@ def test_history_is_of_all_journals_and_says_if_none_is_the_leaders(tmp_path):
         for first in (True, False)
     )
     assert (early, late) == ({"a", "b"}, {"b", "c"})
+    part = run(work("one", "two", epoch=1, begin=int(now) - 60, end=int(now) - 20))
+    assert part["width"] == pytest.approx(40 / 360) and sorted(part["names"].values()) == ["b", "c"]
+    assert "problem" in run(work("one", epoch=1, begin=5, end=4))
     stale = run(work("one", epoch=5))
     assert sorted(stale["names"].values()) == ["a", "b"] and "ends in epoch 1" in stale["note"]
 

@@ -1,5 +1,7 @@
 """Who moved how much over time: the same bytes as the phases say, in as many pieces as are asked for."""
 
+from itertools import islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,14 @@ def test_no_byte_is_lost_or_counted_twice_however_time_is_cut(pieces, begin, len
         inside = max(0.0, min(stop, begin + length) - max(start, begin))
         assert sum(seconds for _, seconds in cut) * rate == pytest.approx(inside * rate, abs=1e-3)
         assert all(0 <= piece < pieces and 0.0 <= seconds <= found.width * (1 + 1e-6) for piece, seconds in cut)
+
+
+@given(st.floats(1.7e9, 1.9e9), st.integers(2, 3000), st.floats(0.0, 1.0))
+def test_time_is_cut_to_an_end_by_todays_clock_into_pieces_of_any_length(begin, length, start):
+    found = History(begin, begin + length, 360)
+    cut = list(islice(found._pieces(begin + start * length, begin + length), 1000))
+    assert len(cut) <= 361
+    assert sum(seconds for _, seconds in cut) == pytest.approx((1.0 - start) * length, abs=1e-5)
 
 
 def test_it_adds_up_to_what_phases_were_given(story):

@@ -48,9 +48,10 @@ def _written(folder: Path) -> float:
     return max((file.path.stat().st_mtime for file in segments(folder)), default=0.0)
 
 
-def _history(folders: Sequence[Path], seconds: str) -> dict[str, Any]:
+def _history(folders: Sequence[Path], seconds: str, begin: str = "", end: str = "") -> dict[str, Any]:
     now = time.time()
-    found, *others = (history(folder, now - float(seconds), now) for folder in folders)
+    part = (float(begin), float(end)) if begin else (now - float(seconds), now)
+    found, *others = (history(folder, *part) for folder in folders)
     for other in others:
         found.take(other)
     return found.to_dict()

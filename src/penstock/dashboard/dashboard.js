@@ -18,7 +18,7 @@ const ask = async (path, query) => (await fetch(`${path}?${new URLSearchParams(q
 
 const PHASES = 12, KEPT = 600, colours = document.body.dataset.colours.split(" "), slots = colourSlots();
 const charts = new Map(), names = new Map();
-let samples = [], look = null, past = null, span = 0, one = null;
+let samples = [], look = null, past = null, span = 0, one = null, zoomed = null, fine = null;
 
 const keepNames = told => { for (const [app, name] of Object.entries(told)) names.set(Number(app), name); };
 const capacitiesOf = (seen, name) => (seen.capacities || []).filter(([, all]) => name in all).map(([at, all]) => [at, all[name]]);
@@ -30,7 +30,8 @@ const chart = (id, title) => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const legend = make("ul", "", "legend"), output = make("output"), details = make("details");
   svg.id = id;
-  svg.classList.add("timeline");
+  svg.classList.add("timeline", "fluid");
+  svg.addEventListener("zoomed", event => { zoomed = event.detail; askFine(); });
   svg.setAttribute("role", "img");
   svg.setAttribute("tabindex", "0");
   const body = make("div", "", "wide");
@@ -89,7 +90,8 @@ const chartTable = data => {
 const window_ = () => {
   if (span && past) {
     const first = Math.min(...[...past.samples.filter(([, , rows]) => rows.length), ...past.marks].map(([at]) => at));
-    return {samples: past.samples, begin: Math.max(past.begin, Math.min(first - 2 * past.width, past.end - 60)), end: past.end, marks: past.marks,
+    const samples = fine ? [...past.samples.filter(([at]) => at < fine.begin), ...fine.samples, ...past.samples.filter(([at]) => at >= fine.end)] : past.samples;
+    return {samples, begin: Math.max(past.begin, Math.min(first - 2 * past.width, past.end - 60)), end: past.end, marks: past.marks,
       away: past.away.map(([from, to]) => [from, to, "no controller was there"]), places: past.resources, capacities: past.capacities};
   }
   const end = look.time + 1, begin = Math.min(look.time - 60, samples.length ? samples[0][0] : end);
@@ -132,8 +134,14 @@ const jobRow = job => {
   const end = job.expected ? job.expected.end : "";
   row.append(name, make("td", job.user), state, measured(job.part, share),
     measured(job.progress, job.moved), make("td", job.behind), make("td", end), make("td", job.reason, "why"));
+  row.setAttribute("role", "row");
+  [...row.cells].forEach((cell, i) => {
+    cell.setAttribute("role", "cell");
+    if (LABELS[i]) cell.dataset.label = LABELS[i];
+  });
   return row;
 };
+const LABELS = ["", "user", "", "gets", "moved", "waits behind", "ends", "why"];  // where there is no room for columns
 const order = {waiting: 0, slowed: 1, "cut off": 2, lost: 3, expected: 4, moving: 5, idle: 6};
 const drawJobs = () => {
   const body = find("table").tBodies[0], focused = document.activeElement?.getAttribute?.("href");
@@ -241,12 +249,31 @@ const readPast = async () => {
   keepNames(told.names);
   past = told;
   const hidden = told.hidden ? ` The ${told.hidden} jobs that moved least are not shown.` : "";
-  say(place, `From the journal, in pieces of ${Math.round(told.width)} s.${hidden} ${told.note}`.trim());
+  if (!fine) say(place, `From the journal, in pieces of ${Math.round(told.width)} s.${hidden} ${told.note}`.trim());
+  drawCharts();
+};
+// What is zoomed into is asked for again, in finer pieces.
+let soon = 0;
+const askFine = () => {
+  clearTimeout(soon);
+  if (span && past && zoomed) soon = setTimeout(readFine, 300);
+  else if (fine) { fine = null; drawCharts(); readPast(); }
+};
+const readFine = async () => {
+  const wanted = zoomed, piece = (at, round) => past.begin + past.width * round((at - past.begin) / past.width);
+  const begin = Math.floor(piece(wanted[0], Math.floor)), end = Math.floor(Math.min(past.end, piece(wanted[1], Math.ceil)));
+  if (end - begin > 0.7 * (past.end - past.begin) || end - begin < 2) return;
+  const told = await ask("/history", {seconds: span, begin, end}).catch(() => ({problem: "the dashboard does not answer"}));
+  if (zoomed !== wanted || !past) return;
+  if (told.problem) { say(find("span-says"), told.problem); return; }
+  keepNames(told.names);
+  fine = told;
+  say(find("span-says"), `From the journal, in pieces of ${told.width < 10 ? told.width.toFixed(1) : Math.round(told.width)} s where it is zoomed in. ${told.note}`.trim());
   drawCharts();
 };
 find("span").addEventListener("change", event => {
   span = Number(event.target.value);
-  past = null;
+  past = fine = zoomed = null;
   say(find("span-says"), "");
   if (span) readPast(); else drawCharts();
 });

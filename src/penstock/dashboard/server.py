@@ -164,7 +164,7 @@ class Dashboard:
         return self._pasts[viewer]
 
     async def _history(self, request: http.Request, viewer: Viewer) -> Any:
-        found = self._numbering.past(await self._questions.ask("history", f"{_span(request):g}"))
+        found = self._numbering.past(await self._questions.ask("history", f"{_span(request):g}", *_part(request)))
         names = {app: shown_name(job, uid, app, viewer) for app, (job, uid, _) in found.pop("jobs").items()}
         return {**found, "names": names}
 
@@ -194,6 +194,16 @@ def _span(request: http.Request) -> float:
     if asked not in SPANS:
         raise NoAnswer(f"seconds is one of {', '.join(f'{span:g}' for span in SPANS)}")
     return asked
+
+
+def _part(request: http.Request) -> tuple[str, ...]:
+    """From when to when, in seconds since 1970, if only a part of the span is asked for: then in finer pieces."""
+    if "begin" not in request.query and "end" not in request.query:
+        return ()
+    begin, end = (_number(request.query.get(name, "")) for name in ("begin", "end"))
+    if not 0 <= begin < end <= begin + SPANS[-1]:
+        raise NoAnswer("begin and end are whole seconds since 1970, at most 7 days apart")
+    return str(begin), str(end)
 
 
 def _number(text: str) -> int:

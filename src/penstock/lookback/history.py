@@ -50,6 +50,7 @@ class History:
 
     def __init__(self, begin: float, end: float, pieces: int = PIECES) -> None:
         self.begin, self.end, self.width = begin, end, (end - begin) / pieces
+        self._pieces_in_all = pieces
         self.jobs: dict[int, _Job] = {}
         self.marks: list[tuple[float, str]] = []
         self.away: list[tuple[float, float]] = []
@@ -157,11 +158,14 @@ class History:
                 job.weight += rate * seconds
 
     def _pieces(self, begin: float, end: float) -> Iterator[tuple[int, float]]:
+        # Times since 1970 have few digits after the point: by the number of the piece it always comes to an end.
+        piece = int((begin - self.begin) / self.width)
         while begin < end:
-            piece = int((begin - self.begin) / self.width + 1e-9)
             stop = min(end, self.begin + (piece + 1) * self.width)
-            yield piece, max(0.0, stop - begin)
-            begin = max(stop, begin + 1e-9)
+            if stop > begin:
+                yield min(piece, self._pieces_in_all - 1), stop - begin
+                begin = stop
+            piece += 1
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, with names and users, for whoever may see them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from penstock.model.scales import byte_scale, duration
+from penstock.model.scales import byte_scale
 
 MOST_NAMED = 3  # jobs of the user
 _UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"))
@@ -62,4 +62,4 @@ def waiting_words(waited: float, forecast: Mapping[str, Any], contact: str, opt_
     foreseen = f"the phase {phase_words(forecast)}, if {forecast['assumes']}"
     if forecast["sure"] == "none":
         foreseen = phase_words(forecast)
-    return f"this job has waited for {duration(waited)} to move bytes: {foreseen}. {ask_words(contact, opt_out)}"
+    return f"this job has waited for {roughly(waited)} to move bytes: {foreseen}. {ask_words(contact, opt_out)}"

@@ -41,7 +41,8 @@ const timeFrame = (svg, says, part) => {
   };
   const times = () => {
     const data = frame.data, [low, high] = [seconds(frame.from), seconds(frame.to)];
-    if (data.clock) return hours(low, high, data.end - data.begin > 86400 ? 6 : 9);
+    const most = (data.end - data.begin > 86400 ? 6 : 9) * Math.min(1, frame.inside / 700);
+    if (data.clock) return hours(low, high, Math.max(2, Math.round(most)));
     return ticks(low / data.divisor, high / data.divisor, 8).map(tick => [tick * data.divisor, number(tick)]);
   };
   frame.at = time => frame.data.clock ? clock(seconds(time), true)
@@ -70,6 +71,7 @@ const timeFrame = (svg, says, part) => {
     frame.to = frame.from + span;
     draw();
     const all = frame.from === 0 && frame.to === whole;
+    svg.dispatchEvent(new CustomEvent("zoomed", {detail: all ? null : [seconds(frame.from), seconds(frame.to)]}));
     says.textContent = all ? "" : `${frame.at(frame.from)} to ${frame.at(frame.to)}; double click, or 0, shows everything`;
   };
   const place = event => {
@@ -110,6 +112,8 @@ const timeFrame = (svg, says, part) => {
     const data = frame.data, zoomed = data && (frame.from > 0 || frame.to < data.whole) ? [seconds(frame.from), seconds(frame.to)] : null;
     if (held !== null) return;
     frame.data = shown;
+    // One that is `fluid` is drawn as wide as it is shown: on a small screen letters stay readable, and all is in sight.
+    if (svg.classList.contains("fluid")) frame.width = Math.min(950, Math.max(320, svg.clientWidth || 950));
     part.fit(frame);
     frame.inside = frame.width - frame.left - right;
     [frame.from, frame.to] = [0, shown.whole];

@@ -2,7 +2,8 @@
 // data, and again others; the dashboard's times are those of clocks.
 const timeline = (svg, says) => {
   const element = elementsOf(svg), upper = 170, gap = 14, lower = 12 + upper + gap;
-  let row = 18;
+  let row = 18, most = Infinity;  // letters of a name
+  const shortened = name => [...name].length > most ? `${[...name].slice(0, most - 5).join("")}…${[...name].slice(-4).join("")}` : name;
   const y = ({top, data}, share) => top + upper * (1 - Math.min(1.15, share / (data.most || 1)) / 1.16);
   const box = (frame, number, start, stop, part = 1) => {
     if (!frame.seen(start, stop)) return "";
@@ -52,19 +53,20 @@ const timeline = (svg, says) => {
       const {data} = frame;
       row = Math.min(18, Math.max(4, 460 / Math.max(1, data.names.length)));
       frame.bottom = lower + row * data.names.length;
-      const letters = Math.max(6, ...data.labels.map(([, name]) => [...name].length));
+      most = frame.width < 600 ? 13 : Infinity;
+      const letters = Math.max(6, ...data.labels.map(([, name]) => [...shortened(name)].length));
       frame.left = Math.max(58, 12 + 6.1 * letters);
     },
     inner: frame => [...bandwidth(frame), ...capacity(frame), ...rows(frame), ...bands(frame), ...marks(frame)],
     outer(frame) {
-      const {data, left, inside} = frame, most = data.capacity * (data.most || 1);
+      const {data, left, inside} = frame, highest = data.capacity * (data.most || 1);
       const now = data.now ?? data.capacity, drawn = [];
       if (!(data.capacities?.length > 1)) drawn.push(frame.line(left, y(frame, now / data.capacity), left + inside, y(frame, now / data.capacity), "capacity"));
       drawn.push(frame.text(`capacity ${number(now)} ${data.rate}`.trim(), {x: left + inside, y: y(frame, now / data.capacity) - 4, class: "end"}));
-      for (const tick of ticks(0, most, 4)) {
+      for (const tick of ticks(0, highest, 4)) {
         drawn.push(frame.text(number(tick), {x: left - 7, y: y(frame, tick / data.capacity) + 3.5, class: "end"}));
       }
-      for (const [place, name] of data.labels) drawn.push(frame.text(name, {x: left - 7, y: lower + row * (place + 0.5) + 3.5, class: "end"}));
+      for (const [place, name] of data.labels) drawn.push(frame.text(shortened(name), {x: left - 7, y: lower + row * (place + 0.5) + 3.5, class: "end"}));
       return [...drawn, frame.line(left, y(frame, 0), left + inside, y(frame, 0), "axis")];
     },
     tell({data, at}, time, down) {
