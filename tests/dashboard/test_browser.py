@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import signal
 import time
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from cli.controlled import PATIENCE, until
+from cli.controlled import PATIENCE, RATE, until
 from dashboard.conftest import writing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -131,6 +133,58 @@ def test_history_and_another_policy_come_from_the_journal(browser, busy, screen)
     page.locator("svg.timeline .mark").first.wait_for(state="attached")
     page.locator("#compare button").click()
     page.locator("#compared", has_text="no job has finished any I/O").wait_for()
+    assert noise == []
+
+
+def test_a_zoom_into_the_past_reads_finer_pieces(browser, busy, screen):
+    page, noise = visit(browser, screen.url, viewport={"width": 1250, "height": 1200})
+    page.locator("#link.live").wait_for()
+    page.locator("input[value='604800']").check()
+    says = page.locator("#span-says")
+    says.filter(has_text="in pieces of 1680 s").wait_for()
+    svg = page.locator("svg.timeline").first
+    svg.scroll_into_view_if_needed()
+    place = svg.bounding_box()
+    page.mouse.move(place["x"] + 0.6 * place["width"], place["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 0.99 * place["width"], place["y"] + 70)
+    page.mouse.up()
+    says.filter(has_text="s where it is zoomed in").wait_for()
+    assert float(re.search(r"pieces of ([\d.]+) s", says.inner_text()).group(1)) < 20.0
+    svg.press("0")
+    says.filter(has_text="in pieces of 1680 s").wait_for()
+    assert noise == []
+
+
+def test_on_a_small_screen_nothing_is_beside_it(browser, busy, screen):
+    page, noise = visit(browser, screen.url, viewport={"width": 400, "height": 900})
+    row(page, EVIL).locator(".state", has_text="waiting").wait_for()
+    page.locator("svg.timeline path").first.wait_for(state="attached")
+    for place in ("svg.timeline", "#table td.why", "#table td:nth-child(6)", "#table td:nth-child(7)"):
+        for box in page.locator(place).all():
+            found = box.bounding_box()
+            assert found is None or found["x"] + found["width"] <= 400, place
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    labels = page.locator("svg.timeline text.middle").all_text_contents()
+    assert len(labels) >= 3, "there are times to read"
+    assert noise == []
+
+
+def test_times_are_of_the_browsers_zone_and_a_new_capacity_is_marked(browser, busy, screen):
+    page, noise = visit(browser, screen.url, timezone_id="Asia/Kolkata")
+    row(page, "first-comer").first.wait_for()
+    busy.ask("capacity", resource="all", capacity=10e6)
+    try:
+        page.locator(".mark title", has_text="capacity of the file system: 10 MB/s").wait_for(state="attached")
+        page.locator("svg.timeline path.capacity").wait_for(state="attached")
+    finally:
+        busy.ask("capacity", resource="all", capacity=RATE)
+    row(page, "first-comer").first.locator("a").first.click()
+    told = page.locator("#one-past table td").nth(1)
+    told.wait_for()
+    minute = datetime.now(ZoneInfo("Asia/Kolkata")).minute
+    shown = int(told.inner_text().split()[-1].split(":")[1])
+    assert (minute - shown) % 60 < 15, "half an hour from the host's"
     assert noise == []
 
 
