@@ -60,7 +60,7 @@ class Scenario(Record, Tabular):
         return validated(document, lambda _: where)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per application."""
+        """One row per application; `phases` is empty for those that go on forever."""
         return [
             {
                 "name": each.name,
@@ -68,7 +68,8 @@ class Scenario(Record, Tabular):
                 "release": each.release,
                 "bandwidth": each.bandwidth,
                 "walltime": each.walltime,
-                "phases": "forever" if each.endless else len(each.phases),
+                "phases": None if each.endless else len(each.phases),  # of one type: a column of arrow has no other
+                "forever": each.endless,
             }
             for each in self.applications
         ]

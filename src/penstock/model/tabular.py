@@ -38,7 +38,8 @@ class Tabular(ABC):
 
     def to_polars(self) -> Any:
         """A polars DataFrame of the rows."""
-        return _library("polars").DataFrame(list(self.rows()))
+        # All rows say what a column holds: a cap, or a stretch, may be missing from the first hundred of them.
+        return _library("polars").DataFrame(list(self.rows()), infer_schema_length=None)
 
     def to_arrow(self) -> Any:
         """A pyarrow Table of the rows."""
@@ -92,9 +93,11 @@ def shown(value: Any) -> str:
     """A value as a reader wants it: four digits, and a dash for what is not there."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _format(name: str, rows: Sequence[Row]) -> Callable[[Any], str]:
