@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 import penstock
+from penstock.advise import advise
+from penstock.campaign.recommendation import recommend
 from penstock.errors import InvalidOption, InvalidScenario, PenstockError
 from penstock.metrics.workloads import Workloads
 from penstock.model.tabular import MOST_ROWS, html_table, shown, text_table
+from penstock.studies.buffers.sweep import compare_buffers
+from penstock.studies.sizing import size_curve
+from penstock.studies.targets.local_search import improve
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOUR = EXAMPLES / "four-jobs.yaml"
@@ -32,6 +37,18 @@ def test_a_path_stands_for_its_scenario():
     assert penstock.size_buffer(EXAMPLES / "two-jobs.yaml").size == pytest.approx(1e11)
     assert penstock.allocate(EXAMPLES / "scratch-targets.yaml").applications
     assert penstock.pack(EXAMPLES / "pack-night.yaml").jobs
+    assert penstock.reference(EXAMPLES / "two-jobs.yaml", trials=1).min_yield > 0.0
+
+
+def test_advice_and_searches_take_a_path_too():
+    assert recommend(EXAMPLES / "two-jobs.yaml", sharing=SOME, variants=20, workers=1).chosen in SOME
+    site = EXAMPLES / "scratch-targets.yaml"
+    assert improve(site, penstock.allocate(site), most_runs=1, seconds=9).runs == 1
+    two = EXAMPLES / "two-jobs.yaml"
+    assert compare_buffers(two, 1e9, ["fair"]).runs
+    assert size_curve(two).now.size == pytest.approx(1e11)
+    with pytest.raises(InvalidScenario, match=r"nowhere"):
+        advise("nowhere.yaml")
 
 
 def test_a_comparison_prints_as_a_table(comparison):
@@ -60,6 +77,32 @@ def test_results_become_tables_of_pandas_and_arrow(comparison):
     assert list(jobs["name"]) == [job.name for job in comparison[0].applications]
     assert comparison.to_arrow().column("sharing").to_pylist() == SOME
     assert penstock.load(FOUR).to_arrow().num_rows == 4
+
+
+def many_jobs() -> penstock.Scenario:
+    """More than the hundred rows from which polars guesses; only the last has a cap, and only it goes on forever."""
+    phases = [{"compute": 1}, {"write": 1}]
+    jobs: list[dict[str, Any]] = [{"name": f"job-{number}", "phases": phases} for number in range(150)]
+    jobs[-1] |= {"bandwidth": 0.5, "phases": [{"repeat": "forever", "phases": phases}]}
+    document = {"version": 1, "platform": {"bandwidth": 100}, "window": {"end": 9}, "applications": jobs}
+    return penstock.Scenario.from_document(document)
+
+
+def test_a_column_that_only_late_rows_have_is_a_column_of_polars(comparison):
+    pytest.importorskip("polars")
+    jobs = many_jobs()
+    frame = jobs.to_polars()
+    assert (frame["bandwidth"][-1], frame["phases"][0], frame["phases"][-1]) == (0.5, 2, None)
+    assert frame["forever"].sum() == 1
+    assert list(penstock.simulate(jobs).to_polars()["name"]) == [each.name for each in jobs.applications]
+    assert list(comparison.to_polars()["sharing"]) == SOME
+
+
+def test_jobs_with_and_without_an_end_become_one_table_of_arrow():
+    pytest.importorskip("pyarrow")
+    table = many_jobs().to_arrow()
+    assert table.column("phases").to_pylist()[-2:] == [2, None]
+    assert table.column("forever").to_pylist()[-2:] == [False, True]
 
 
 def test_a_library_that_is_not_there_is_named(comparison, monkeypatch):
@@ -98,7 +141,7 @@ def test_long_tables_are_cut_in_a_notebook():
 
 def test_values_as_readers_want_them():
     assert [shown(value) for value in (None, float("nan"), 0.123456, 12345.6, 7, True, "a")] == [
-        *("–", "–", "0.1235", "12,346", "7", "True", "a")
+        *("–", "–", "0.1235", "12,346", "7", "yes", "a")
     ]
 
 

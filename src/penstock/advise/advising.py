@@ -30,6 +30,7 @@ from penstock.advise.unknowns import BANDWIDTH, BURSTS, READINGS, SLACK, corners
 from penstock.campaign.executor import Executor, executor
 from penstock.errors import InvalidOption, PenstockError
 from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.sharing import find
 from penstock.traces import Imported, Options
 
@@ -40,7 +41,7 @@ CORNER_DRAWS = 40  # of jobs, where an unknown is swept: only the sign is asked 
 
 
 def advise(
-    source: Scenario | Imported,
+    source: ScenarioLike | Imported,
     options: Options | None = None,
     *,
     against: str | None = None,
@@ -50,7 +51,7 @@ def advise(
     place: Executor | None = None,
     progress: Progress | None = None,
 ) -> Advice:
-    """What to do on a machine, from a scenario or from what an import found, with the options of that import.
+    """What to do on a machine, from a scenario or its file, or from what an import found, with the options of that.
 
     A scenario with a plan, or with resources that need one, is run as a whole machine. `against` is the policy in use
     (without one: the plan's, else fair-share), `goal` is node-hours or min-yield (without one: the first of these in
@@ -60,6 +61,7 @@ def advise(
     begun = time.perf_counter()
     if goal is not None and goal not in GOALS:
         raise InvalidOption(f"goal is {goal!r}; accepted: {', '.join(GOALS)}")
+    source = source if isinstance(source, Imported) else as_scenario(source)
     in_use = _in_use(source, against)
     policies = candidates([find(each).label for each in sharing] if sharing else None, in_use)
     if len(policies) < 2:

@@ -25,6 +25,7 @@ from penstock.campaign.variants import run_variants
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats
 from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.sharing import NAMES, find
 from penstock.policies.sharing.policy import Sharing, no_ticks
 from penstock.studies.share import study_of
@@ -135,7 +136,7 @@ class Recommendation:
 
 
 def recommend(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     goal: str | None = None,
     sharing: Iterable[Policy] = NAMES,
     *,
@@ -149,6 +150,7 @@ def recommend(
     `against` is what is used now: one of those to choose from, whether or not it is among `sharing`. Without a `goal`
     it is that of `usual_goal`.
     """
+    scenario = as_scenario(scenario)
     goal = usual_goal(scenario) if goal is None else goal
     metric = metric_for(goal)
     check_variants(variants)

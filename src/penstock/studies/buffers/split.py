@@ -12,6 +12,7 @@ import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.studies.buffer_words import check_partition
 from penstock.studies.buffers.script import Division
 from penstock.studies.sizing import Sizing
@@ -88,7 +89,7 @@ class BufferSplit:
 
 
 def split(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     partition: str = "static",
     common: float | None = None,
     *,
@@ -97,6 +98,7 @@ def split(
 ) -> BufferSplit:
     """Divide a buffer by the smallest one of a partition; `common` of it is for everybody."""
     check_division(partition, common)
+    scenario = as_scenario(scenario)
     lead = lead_of(scenario, lead)
     sizing, late = _possible(scenario, partition, lead, progress)
     all_of_it = 1.0 if partition == "dynamic" else 0.0

@@ -12,6 +12,7 @@ from typing import Any
 
 from penstock.errors import InvalidOption
 from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.buffering import NAMES, Strategy, find
 from penstock.policies.sharing import Sharing
 from penstock.studies.buffers.execution import buffer
@@ -87,7 +88,7 @@ class StrategyComparison:
 
 
 def sweep_buffer(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     strategies: Iterable[Asked] = ("fair",),
     *,
     partition: str = "static",
@@ -98,6 +99,7 @@ def sweep_buffer(
     progress: Progress | None = None,
 ) -> Sweep:
     """Every strategy with every capacity; `split` is that of the same partition, if it is there already."""
+    scenario = as_scenario(scenario)
     shared = _split(scenario, partition, common, split)
     chosen, times = _found(strategies), tuple(factors) if shared.size > 0.0 else ()
     points = []
@@ -115,7 +117,7 @@ def sweep_buffer(
 
 
 def compare_buffers(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     capacity: float,
     strategies: Iterable[Asked] = NAMES,
     *,
@@ -126,6 +128,7 @@ def compare_buffers(
     progress: Progress | None = None,
 ) -> StrategyComparison:
     """Every strategy with one capacity."""
+    scenario = as_scenario(scenario)
     shared = _split(scenario, partition, common, split)
     chosen, runs = _found(strategies), []
     for place, strategy in enumerate(chosen):

@@ -15,7 +15,7 @@ import numpy as np
 from penstock.engine.program import Program
 from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
-from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.studies.reference import chain_bound, delays
 from penstock.studies.reference.clairvoyant import Effort, search
 from penstock.studies.reference.result import GridBound, Reference
@@ -32,7 +32,7 @@ Progress = Callable[[str, float | None], None]  # (what is being done, share of 
 
 
 def reference(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     trials: int = Effort().trials,
     seed: int = 0,
     *,
@@ -56,7 +56,7 @@ def reference(
     begun = time.monotonic()
     report = progress or (lambda what, share: None)
     report("known policies", None)
-    scenario = scenario.model_copy(update={"plan": None})  # it is about one bandwidth
+    scenario = as_scenario(scenario).model_copy(update={"plan": None})  # it is about one bandwidth
     study = Study(scenario)
     found = [*runs, *compare(scenario, KNOWN)]
     clairvoyant = None

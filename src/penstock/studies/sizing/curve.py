@@ -23,6 +23,7 @@ import numpy as np
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats, Ints
 from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.studies.sizing.sizes import sized
 from penstock.studies.sizing.traffic import Limits, Traffic, caps_of
 
@@ -93,9 +94,10 @@ class SizeCurve:
 
 
 def size_curve(
-    scenario: Scenario, partition: str = "static", prices: Prices | None = None, *, progress: Progress | None = None
+    scenario: ScenarioLike, partition: str = "static", prices: Prices | None = None, *, progress: Progress | None = None
 ) -> SizeCurve:
     """The smallest size against the bandwidth of the file system, and against the stretch that is accepted."""
+    scenario = as_scenario(scenario)
     traffic, prices = Traffic(scenario), prices or Prices()
     whole = both_of(traffic.limits)
     if math.isinf(whole):

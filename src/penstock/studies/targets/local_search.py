@@ -13,7 +13,7 @@ import numpy as np
 
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats, Ints
-from penstock.model import Scenario
+from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing import Sharing, find
 from penstock.studies.late_acceptance import BLIND, LateAcceptance
@@ -33,7 +33,7 @@ Progress = Callable[[int, float, float], None]  # (runs so far, best so far, par
 
 
 def improve(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     start: Allotment,
     *,
     seconds: float = 10.0,
@@ -53,7 +53,7 @@ def improve(
         raise InvalidOption(f"objective is {objective!r}; accepted is slowdown or idle")
     if not seconds >= 0.0:
         raise InvalidOption(f"improving takes {seconds!r} seconds; accepted is a number ≥ 0")
-    site, policy = Site(scenario), find(start.sharing if sharing is None else sharing)
+    site, policy = Site(as_scenario(scenario)), find(start.sharing if sharing is None else sharing)
     first = planned(site, {each.name: each.targets for each in start.applications})
     out = np.array([place for place, target in enumerate(start.targets) if not target.in_service], dtype=np.int64)
     seed = checked_seed(start.seed if seed is None else seed)
