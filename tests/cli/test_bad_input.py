@@ -376,10 +376,10 @@ def test_policy_function(refused, folder, body, words):
 
 FILES = [
     ("def f(:\n", "mine.py does not run as Python: SyntaxError: invalid syntax (mine.py, line 1)"),
-    ("import nothing_like_it\n", "does not run as Python: ModuleNotFoundError: No module named 'nothing_like_it'"),
+    ("import nothing_like_it as f\n", "does not run as Python: ModuleNotFoundError: No module named 'nothing_like_it'"),
     ("x = 3\n", "mine.py has no function 'f'"),
     ("f = 3\n", "mine.py:f is a int; a policy is a function (view, rates)"),
-    ("import sys\nsys.exit('bye')\n", "a policy called exit('bye'); it must return to its caller"),
+    ("import sys\nf = sys.exit('bye')\n", "a policy called exit('bye'); it must return to its caller"),
     (
         "from penstock.policies.sharing import sharing\n\n\n@sharing('Bad Name')\ndef f(view, rates):\n    pass\n",
         "'Bad Name' is no policy name; one is made of lower-case letters, digits and dashes",

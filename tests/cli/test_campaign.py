@@ -6,6 +6,8 @@ import json
 import re
 import shlex
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,29 @@ def test_run_and_continue(penstock, done):
     )
     again = penstock("campaign", "c.yaml", "-o", "out", "--workers", "1")
     assert (again.code, again.out) == (0, "small: all 16 runs were there already.\n")
+
+
+WITHOUT_KERNELS = """
+import sys
+from penstock.cli import main
+for line in sys.stdin.read().splitlines():
+    sys.argv[1:] = line.split()
+    try:
+        main()
+    except SystemExit as left:
+        print(left.code, *({"numba", "matplotlib", "scipy"} & set(sys.modules)), line)
+"""
+
+
+def test_what_a_campaign_does_not_have_is_refused_without_kernels(done):
+    wrong = ["table out --against nope", "table out --metric nope", "table out --by nope", "table out --plans nope"]
+    wrong += ["rank out --metric nope", "plot out --highlight nope -o x.png", "html out --metric nope -o x.html"]
+    lines = [f"campaign {each}" for each in wrong]
+    asked = "\n".join(lines)
+    told = subprocess.run(
+        [sys.executable, "-c", WITHOUT_KERNELS], input=asked, capture_output=True, text=True, check=False
+    )
+    assert told.stdout.splitlines() == [f"2 {line}" for line in lines]
 
 
 def test_json_of_a_run(penstock, small):

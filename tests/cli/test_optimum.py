@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from cli.user import parsed, refusal
-from penstock.studies.optimum import solver
+from penstock.model import needs
 
 # Whoever shares or interrupts finishes these in 15 s; one operation at a time, they take 19 s.
 LONG_AND_SHORT = """\
@@ -96,7 +96,7 @@ def test_a_schedule_of_no_known_kind_is_refused(penstock):
 
 
 def test_without_ortools(penstock, monkeypatch):
-    monkeypatch.setattr(solver, "find_spec", lambda name: None)
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
     assert "pip install penstock[optimum]" in refusal(penstock("optimum", "all.yaml"))
     assert "pip install penstock[optimum]" in refusal(penstock("compare", "all.yaml", "--optimum"))
 

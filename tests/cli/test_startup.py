@@ -152,6 +152,17 @@ REFUSED = [
     "buffer jobs.yaml --capacity 1TB",
     "plan planned.yaml",
     "generate synthetic -o nowhere/mine.yaml",
+    "simulate jobs.yaml --follow nothing.csv",
+    "simulate jobs.yaml --sharing own.py:nobody",
+    "simulate jobs.yaml --sharing broken.py",
+    "pack all.yaml --mapping own.py:nobody",
+    "size-buffer all.yaml --verify nothing.csv",
+    "advise jobs.yaml --slurm nothing",
+    "allocate targets.yaml --without nowhere",
+    "allocate targets.yaml --knowledge all",
+    "allocate targets.yaml --improve 3 --objective speed",
+    "campaign fcsf.yaml -o results",
+    "reproduce P1.fig5 --scale 0",
     "campaign table nothing",
     "campaign import nothing -o results",
     "reproduce P9.fig1",
@@ -177,6 +188,7 @@ REFUSED = [
     "limited --journal empty",
     "replay empty",
 ]
+TARGETS = Path(__file__).resolve().parents[2] / "examples" / "scratch-targets.yaml"
 ONE_AFTER_THE_OTHER = """
 import sys
 from penstock.cli import main
@@ -193,9 +205,36 @@ def test_no_refusal_loads_kernels(folder):
     """All in one process, for none of them may load what the next would then be blamed for."""
     (folder / "empty").mkdir()
     (folder / "planned.yaml").write_text(f"{(folder / 'all.yaml').read_text()}\nplan: {{sharing: fcfs}}\n")
+    (folder / "own.py").write_text("def least_first(view, rates):\n    rates[:] = 0.0\n")
+    (folder / "broken.py").write_text("def least_first(view, rates:\n")
+    (folder / "targets.yaml").write_text(TARGETS.read_text())
+    workloads, plans = "[{generate: synthetic, seeds: 1-3}]", "[fcfs, fcsf]"
+    (folder / "fcsf.yaml").write_text(f"{{version: 1, name: bad, workloads: {workloads}, plans: {plans}}}")
     arguments, lines = [sys.executable, "-c", ONE_AFTER_THE_OTHER], "\n".join(REFUSED)
     done = subprocess.run(arguments, input=lines, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == [f"2 {line}" for line in REFUSED]
+
+
+@pytest.mark.parametrize(
+    ("library", "words", "extra"),
+    [
+        ("ortools", "optimum all.yaml", "penstock[optimum]"),
+        ("ortools", "compare all.yaml --optimum", "penstock[optimum]"),
+        ("scipy", "size-buffer all.yaml", "penstock[buffers]"),
+        ("scipy", "buffer all.yaml --capacity 1GB", "penstock[buffers]"),
+    ],
+)
+def test_an_extra_that_is_missing_is_named_before_kernels_are_loaded(folder, library, words, extra):
+    missing = (
+        "import importlib.util as of, sys; there = of.find_spec; "
+        f"of.find_spec = lambda name: None if name == {library!r} else there(name)"
+    )
+    report = "import atexit; atexit.register(lambda: print('numba' in sys.modules))"
+    call = f"sys.argv[1:] = {words.split()!r}; from penstock.cli import main; main()"
+    ran = [sys.executable, "-c", f"{missing}; {report}; {call}"]
+    done = subprocess.run(ran, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "False\n")
+    assert extra in done.stderr
 
 
 @pytest.mark.slow

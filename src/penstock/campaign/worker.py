@@ -82,4 +82,4 @@ def _load(run: PlannedRun) -> None:
         _loaded.add(run.identity)
         # A policy that cannot be found fails in each of its runs, which say so.
         with contextlib.suppress(Exception, SystemExit):
-            find_task(run.plan.task).check(run.plan.options)
+            find_task(run.plan.task).load(run.plan.options)

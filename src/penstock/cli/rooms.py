@@ -112,6 +112,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.report.traces.plot
     import penstock.report.traces.table
     import penstock.reproduce.catalogue
+    import penstock.reproduce.experiment
     import penstock.reproduce.reproduction
     import penstock.reproduce.tables
     import penstock.studies.attack
@@ -132,6 +133,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.studies.sizing.schedule_file
     import penstock.studies.sizing.traffic
     import penstock.studies.tables
+    import penstock.studies.target_words
     import penstock.studies.targets.export
     import penstock.studies.targets.local_search
     import penstock.traces.inspecting

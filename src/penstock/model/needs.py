@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from penstock.errors import InvalidOption, InvalidScenario
 from penstock.model.plan import Plan
 from penstock.model.scenario import Scenario
@@ -42,6 +44,12 @@ def need_completion(scenario: Scenario) -> None:
             f"the optimum is that of a run to completion, but the scenario has a window that ends at "
             f"{scenario.window.end:g} s; leave out the window, and give a number of repeats in place of forever"
         )
+
+
+def need_ortools() -> None:
+    """Refuse to look for an optimum without the library for it."""
+    if find_spec("ortools") is None:
+        raise InvalidOption("the exact optimum needs ortools; pip install penstock[optimum]")
 
 
 def need_end(scenario: Scenario) -> None:

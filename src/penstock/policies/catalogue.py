@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
@@ -65,7 +65,9 @@ class Catalogue(Generic[P]):
             return
         if not re.search(r"\.py(:|$)", name):
             raise UnknownPolicy(self._unknown(name))
-        self._check_file(name.partition(":")[0])
+        path, _, attribute = name.partition(":")
+        self._check_file(path)
+        _check_function(path, attribute)
 
     def check_settings(self, name: str, given: Mapping[str, float]) -> None:
         """Refuse a parameter that our policy of that name does not have, as its file says without being run."""
@@ -136,6 +138,29 @@ class Catalogue(Generic[P]):
                 f"{path} has {len(own)} functions marked @{self.decision}; name the one to use: {path}:function"
             )
         return own[0]
+
+
+def _check_function(path: str, name: str) -> None:
+    """Refuse what a file cannot have by its text alone: running it would load Numba first."""
+    try:
+        tree = ast.parse(Path(path).read_bytes(), path)
+    except (SyntaxError, ValueError) as error:
+        raise PolicyError(f"{path} does not run as Python: {type(error).__name__}: {error}") from None
+    except OSError:
+        return  # whoever runs it says why
+    words = {word for node in ast.walk(tree) for word in _words(node)}
+    if name and not words & {name, "*", "__getattr__", "globals", "exec", "setattr"}:
+        raise UnknownPolicy(f"{path} has no function {name!r}")
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """The names that a piece of Python may bring into a module; `*` is all of another's."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
 
 
 class _Fresh(SourceFileLoader):

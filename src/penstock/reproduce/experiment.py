@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.errors import InvalidOption
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -16,6 +18,13 @@ Summary = dict[str, Any]  # plain data, as JSON has it; the keys of every level 
 
 
 PROFILES, TABLE = "profiles", "table"
+MOST_SCALE = 100.0
+
+
+def check_scale(scale: float) -> None:
+    """Refuse a share of the paper's instances that nobody can run."""
+    if not 0.0 < scale <= MOST_SCALE:
+        raise InvalidOption(f"--scale is {scale:g}; accepted is a number above 0 and at most {MOST_SCALE:g}")
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,9 @@ from penstock.files import write_whole
 from penstock.report.parts.json_text import as_json
 from penstock.report.plots import need_matplotlib, save_figure
 from penstock.reproduce.catalogue import find
-from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary
+from penstock.reproduce.experiment import Experiment, ExperimentSettings, Summary, check_scale
 
 FOLDER = Path("reproduction")
-MOST_SCALE = 100.0
 INTERVAL = "interval"  # the key of a summary that has half widths in the shape of the rest
 
 
@@ -73,8 +72,7 @@ def reproduce(
     """
     begun = time.monotonic()
     need_matplotlib()
-    if not 0.0 < scale <= MOST_SCALE:
-        raise InvalidOption(f"--scale is {scale:g}; accepted is a number above 0 and at most {MOST_SCALE:g}")
+    check_scale(scale)
     found = find(experiment) if isinstance(experiment, str) else experiment
     folder = FOLDER if output is None else Path(output)
     settings = ExperimentSettings(scale, _existing(profiles), _existing(table))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 
 from penstock.errors import InvalidOption
 from penstock.model.units import Refusal, quantity
@@ -16,6 +17,21 @@ def check_partition(partition: str, where: str = "partition") -> None:
     """Refuse an unknown way to divide a buffer."""
     if partition not in PARTITIONS:
         raise InvalidOption(f"{where} is {partition!r}; accepted: {', '.join(PARTITIONS)}")
+
+
+def need_solver(partition: str) -> None:
+    """Refuse to look for shares without a library for it, before anything is compiled; other buffers may need none."""
+    if partition == "static" and find_spec("scipy") is None:
+        raise InvalidOption("shares of a buffer need scipy; install penstock[buffers], or give --partition dynamic")
+
+
+def check_division(partition: str, common: float | None) -> None:
+    """Refuse an unknown partition, and a common part that it cannot have."""
+    check_partition(partition)
+    if common is not None and not 0.0 <= common <= 1.0:
+        raise InvalidOption(f"common is {common:g}; accepted is a part of the buffer, from 0 to 1")
+    if partition == "dynamic" and common not in (None, 1.0):
+        raise InvalidOption(f"common is {common:g}; with partition dynamic all of the buffer is common: leave it out")
 
 
 def check_admission(admit: str, partition: str) -> None:

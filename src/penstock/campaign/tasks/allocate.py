@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from penstock.campaign.case import Case
-from penstock.campaign.tasks.task import Metric, Task, Values, values_of
-from penstock.errors import InvalidOption
+from penstock.campaign.tasks.task import Metric, Task, Values, check_policy, values_of
 from penstock.model.record import Name, Record, Share
-from penstock.policies import allocation, placement
-from penstock.policies.sharing import find
-from penstock.studies.targets import allocate
-from penstock.studies.targets.site import INTERVALS
+from penstock.studies.target_words import check_interval
 
 METRICS = (
     Metric("mean_io_slowdown", best=-1, main=True),
@@ -43,6 +39,8 @@ class AllocateOptions(Record):
 
 def run(case: Case, options: AllocateOptions) -> Values:
     """All metrics of one pair of policies."""
+    from penstock.studies.targets import allocate  # noqa: PLC0415 - loads kernels, which a campaign is read without
+
     found = allocate(
         case.scenario,
         options.allocation,
@@ -59,11 +57,19 @@ def run(case: Case, options: AllocateOptions) -> Values:
 
 def check(options: AllocateOptions) -> None:
     """Refuse unknown policies and intervals."""
-    if options.interval is not None and options.interval not in INTERVALS:
-        raise InvalidOption(f"interval is {options.interval!r}; accepted is first or all")
-    allocation.find(options.allocation)
-    placement.find(options.placement)
-    find(options.sharing)
+    check_interval(options.interval)
+    check_policy("allocation", options.allocation)
+    check_policy("placement", options.placement)
+    check_policy("sharing", options.sharing)
 
 
-TASK = Task("allocate", AllocateOptions, METRICS, LISTS, run, check)
+TASK = Task(
+    "allocate",
+    AllocateOptions,
+    METRICS,
+    LISTS,
+    run,
+    check,
+    "penstock.studies.targets.allotments",
+    (("allocation", "allocation"), ("placement", "placement"), ("sharing", "sharing")),
+)

@@ -10,13 +10,10 @@ from pydantic import model_validator
 
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.lead import Lead, known, number, written
-from penstock.campaign.tasks.task import Metric, Task, Values, values_of
+from penstock.campaign.tasks.task import Metric, Task, Values, check_policy, values_of
 from penstock.model.problems import reject
 from penstock.model.record import Bytes, Name, Record, Share
-from penstock.policies.buffering import find
-from penstock.studies.buffer_words import check_admission
-from penstock.studies.buffers import buffer
-from penstock.studies.buffers.split import check_division, split
+from penstock.studies.buffer_words import check_admission, check_division
 
 METRICS = (
     Metric("max_stretch", best=-1, bounds=("bound_max_stretch",), main=True),
@@ -62,6 +59,9 @@ class BufferOptions(Record):
 
 def run(case: Case, options: BufferOptions) -> Values:
     """All metrics of one run; the sizing, and what no strategy can beat, serve every plan with the same partition."""
+    from penstock.studies.buffers import buffer  # noqa: PLC0415 - loads kernels, which a campaign is read without
+    from penstock.studies.buffers.split import split  # noqa: PLC0415
+
     partition, common = options.partition, options.common
     lead = options.lead
     divided = case.once(f"split {partition} {lead}", lambda: split(case.scenario, partition, lead=lead))
@@ -74,7 +74,7 @@ def run(case: Case, options: BufferOptions) -> Values:
 
 def check(options: BufferOptions) -> None:
     """Refuse an unknown strategy or partition, and a common part that it cannot have."""
-    find(options.strategy)
+    check_policy("buffering", options.strategy)
     check_division(options.partition, options.common)
     check_admission(options.admit, options.partition)
 
@@ -88,4 +88,14 @@ def of_command(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return given if part is None else {"capacity": f"{100.0 * part:.15g}%", **given}
 
 
-TASK = Task("buffer", BufferOptions, METRICS, LISTS, run, check, of_command)
+TASK = Task(
+    "buffer",
+    BufferOptions,
+    METRICS,
+    LISTS,
+    run,
+    check,
+    "penstock.studies.buffers",
+    (("buffering", "strategy"),),
+    of_command,
+)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from penstock.campaign.case import Case
 from penstock.campaign.tasks.task import Metric, Task, Values, values_of
 from penstock.model.record import Record, Seconds
-from penstock.studies.optimum import optimum
 
 METRICS = (
     Metric("makespan", best=-1, bounds=("bound",), main=True),
@@ -23,8 +22,10 @@ class OptimumOptions(Record):
 
 def run(case: Case, options: OptimumOptions) -> Values:
     """The makespan, the bound, and 1 if the two are proved to be equal."""
+    from penstock.studies.optimum import optimum  # noqa: PLC0415 - loads kernels, which a campaign is read without
+
     found = optimum(case.scenario, options.time_limit)
     return {**values_of(found, METRICS), "optimal": float(found.optimal)}
 
 
-TASK = Task("optimum", OptimumOptions, (*METRICS, PROVED), (), run)
+TASK = Task("optimum", OptimumOptions, (*METRICS, PROVED), (), run, face="penstock.studies.optimum")

@@ -7,13 +7,10 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from penstock.campaign.case import Case
-from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
+from penstock.campaign.tasks.task import Flag, Metric, Task, Values, check_policy, values_of
 from penstock.errors import InvalidOption
 from penstock.model.record import Count, Name, Record
 from penstock.model.units import Refusal, shown
-from penstock.policies.mapping import find as find_mapping
-from penstock.policies.sharing import find
-from penstock.studies.packs import pack
 
 METRICS = (
     Metric("makespan", best=-1, bounds=("bound",), main=True),
@@ -58,6 +55,8 @@ class PackOptions(Record):
 
 def run(case: Case, options: PackOptions) -> Values:
     """All metrics of one packing, and how many packs it has."""
+    from penstock.studies.packs import pack  # noqa: PLC0415 - loads kernels, which a campaign is read without
+
     found = pack(
         case.scenario,
         options.sensitivity,
@@ -72,11 +71,20 @@ def run(case: Case, options: PackOptions) -> Values:
 
 def check(options: PackOptions) -> None:
     """Refuse an unknown policy, and two mappings at once."""
-    find(options.sharing)
+    check_policy("sharing", options.sharing)
     if options.mapping is not None:
-        find_mapping(options.mapping)
+        check_policy("mapping", options.mapping)
         if options.backfill:
             raise InvalidOption("backfill is short for a mapping of that name; leave one of the two out")
 
 
-TASK = Task("pack", PackOptions, (*METRICS, COUNT), LISTS, run, check)
+TASK = Task(
+    "pack",
+    PackOptions,
+    (*METRICS, COUNT),
+    LISTS,
+    run,
+    check,
+    "penstock.studies.packs",
+    (("sharing", "sharing"), ("mapping", "mapping")),
+)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from penstock.campaign.case import Case
-from penstock.campaign.tasks.task import Flag, Metric, Task, Values, values_of
+from penstock.campaign.tasks.task import Flag, Metric, Task, Values, check_policy, values_of
 from penstock.errors import InvalidOption
 from penstock.model.plan_file import load_plan, with_plan
 from penstock.model.record import Name, Record
-from penstock.policies.sharing import find
-from penstock.studies.share import run_study, study_of
 
 METRICS = (
     Metric("min_yield", best=1, bounds=("bound_min_yield", "bound_interval"), main=True),
@@ -49,6 +47,9 @@ class SimulateOptions(Record):
 
 def run(case: Case, options: SimulateOptions) -> Values:
     """All metrics of one run; the compiled scenario and its bounds serve every policy."""
+    from penstock.policies.sharing import find  # noqa: PLC0415 - loads kernels, which a campaign is read without
+    from penstock.studies.share import run_study, study_of  # noqa: PLC0415
+
     study = case.once(
         f"study {options.bounds} {options.plan}",
         lambda: study_of(with_plan(case.scenario, options.plan), options.bounds),
@@ -64,9 +65,11 @@ def run(case: Case, options: SimulateOptions) -> Values:
 def check(options: SimulateOptions) -> None:
     """Refuse an unknown policy, and a plan that is none."""
     if options.sharing is not None:
-        find(options.sharing)
+        check_policy("sharing", options.sharing)
     if options.plan is not None:
         load_plan(options.plan)
 
 
-TASK = Task("simulate", SimulateOptions, METRICS, LISTS, run, check)
+TASK = Task(
+    "simulate", SimulateOptions, METRICS, LISTS, run, check, "penstock.studies.share", (("sharing", "sharing"),)
+)

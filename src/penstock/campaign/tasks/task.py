@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -53,12 +54,30 @@ class Task:
     metrics: tuple[Metric, ...]
     lists: tuple[str, ...]  # one number per application, kept where a campaign asks for it
     run: Callable[[Case, Any], Values]
-    check: Callable[[Any], None] = _no_check  # refuses options; finds policies, which loads their kernels
+    check: Callable[[Any], None] = _no_check  # refuses options; loads policies of others, and none of ours
+    face: str = ""  # the module of the study, which has kernels
+    decisions: tuple[tuple[str, str], ...] = ()  # what policies decide, and the option that names one
     of_command: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_given  # options as the command has them
+
+    def load(self, options: Any) -> None:
+        """Load the kernels that a run with these options needs, so that they count for no run."""
+        import_module(self.face)
+        for decision, option in self.decisions:
+            if (name := getattr(options, option)) is not None:
+                import_module(f"penstock.policies.{decision}.catalogue").find(name)
 
     def metric(self, name: str) -> Metric | None:
         """The metric of that name."""
         return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+def check_policy(decision: str, name: str) -> None:
+    """Refuse what finds no policy: by the name alone if it is one of ours, for a campaign is read without Numba."""
+    room = import_module(f"penstock.policies.{decision}.catalogue")
+    if name.strip() not in room.OURS:
+        if not name.strip().startswith("misled"):  # which only its own file can read
+            room.check(name)
+        room.find(name)
 
 
 def values_of(result: object, metrics: Sequence[Metric]) -> dict[str, float | None]:

@@ -77,8 +77,11 @@ def allocate(
     search, exported = _search(improve, objective), _export(export, output, directory, json)
     check_outputs(plot)
     check_plan_out(plan_out)
+    studies.target_words.check_interval(interval)
+    studies.target_words.check_knowledge(knowledge, error)
     found = _with_profiles(disturbed(model.load(scenario), noise, seed), profiles)
-    model.needs.need_targets(found)
+    targets = studies.target_words.targets_of(found)
+    studies.target_words.places_of(targets, out or (), "without")
     given = _given(sharing=sharing, knowledge=knowledge, error=error, interval=interval)
     if compare:
         runs = _every_pair(found, given)
@@ -139,7 +142,7 @@ def _search(improve: str | None, objective: str | None) -> _Search | None:
         if objective is not None:
             raise InvalidOption("--objective says what --improve lowers; give --improve, too, as in --improve 30")
         return None
-    known = studies.targets.local_search.OBJECTIVES
+    known = studies.target_words.OBJECTIVES
     if objective is not None and objective not in known:
         raise InvalidOption(f"--objective is {objective!r}; accepted: {', '.join(known)}")
     try:

@@ -99,6 +99,7 @@ def buffer(
         raise InvalidOption("--plan-out writes one run; leave it out with --compare and --sweep")
     found = disturbed(model.load(scenario), noise, seed)
     model.needs.need_end(found)
+    studies.buffer_words.need_solver(partition)
     asked = None if sweep else given or _of_platform(found)
     chosen = _chosen(strategy, sharing, compare)
     split = _split(found, partition, common, ahead)

@@ -132,6 +132,9 @@ def compare(
     given = under_plans(disturbed(model.load(scenario), noise, seed), plan)
     if given.plan is not None:
         _check_plan({"--follow": follow, "--optimum": optimum, "--reference": reference})
+    if optimum:
+        model.needs.need_completion(given)
+        model.needs.need_ortools()
     best = find_optimum(given, seconds) if optimum else None
     names = _names(sharing, given, everything=all_ or json or goal is not None)
     chosen = find_policies(names, follow)

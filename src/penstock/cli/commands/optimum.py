@@ -23,6 +23,7 @@ def optimum(
     seconds = time_given(time_limit)
     given = disturbed(model.load(scenario), noise, seed)
     model.needs.need_completion(given)
+    model.needs.need_ortools()
     best = find_optimum(given, seconds)
     unread = say_ignored(given, "optimum")
     if schedule:

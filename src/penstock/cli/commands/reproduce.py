@@ -34,10 +34,16 @@ Scale = Annotated[float, typer.Option(metavar="X", help="Times the paper's numbe
 Output = Annotated[
     Path, typer.Option("-o", "--output", metavar="DIR", help="Where figures, data and runs go; continued if begun.")
 ]
-Profiles = Annotated[Path | None, typer.Option(metavar="FILE", help="Measured bandwidths by application, for P4.")]
+Profiles = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Measured bandwidths by application, for P4.", **choices.there())
+]
 Table = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The full APEX table, for P1.fig8 to P1.fig13 and P1.fig20 to P1.fig22."),
+    typer.Option(
+        metavar="FILE",
+        help="The full APEX table, for P1.fig8 to P1.fig13 and P1.fig20 to P1.fig22.",
+        **choices.there(),
+    ),
 ]
 
 
@@ -54,6 +60,7 @@ def reproduce(
 ) -> None:
     """Run experiments of the papers again: figures (SVG, PNG), their data (CSV) and a summary (JSON)."""
     need_pyarrow()
+    rooms.reproduce.experiment.check_scale(scale)
     known = rooms.reproduce.catalogue
     if listed:
         _show_all([known.find(name) for name in known.IDS], json=json)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.parts.choices import need_file
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.options import Json, Lead, Noise, PlanOut, Plot, ScenarioFile, Seed
 from penstock.cli.parts.output import check_outputs, draw, print_json, say
@@ -79,6 +80,7 @@ def size_buffer(
     _keep_trace(scenario, schedule)
     found = disturbed(model.load(scenario), noise, seed)
     model.needs.need_end(found)
+    studies.buffer_words.need_solver(partition)
     if curve:
         sizes = _curve(found, partition, price_per_tb, price_per_gbs)
         return _show_curve(sizes, found, say_ignored(found, "size-buffer"), json, plot)
@@ -121,6 +123,7 @@ def _check_options(
         )
     if verify:
         studies.tables.check_schedule(verify)
+        need_file(verify, "a schedule is what `penstock size-buffer --schedule` writes")
 
 
 def _keep_trace(scenario: Path, schedule: Path | None) -> None:

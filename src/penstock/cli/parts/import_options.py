@@ -25,7 +25,10 @@ Output = Annotated[
     ),
 ]
 Slurm = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="What sacct printed of the same time: nodes, starts and ends.")
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="What sacct printed of the same time: nodes, starts and ends.", **choices.there()
+    ),
 ]
 Fields = Annotated[
     str | None, typer.Option(metavar="A,B,…", help="The fields of a sacct file without a header, in their order.")

@@ -43,7 +43,11 @@ SharingList = Annotated[
 ]
 Follow = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Serve the operations in the order of a schedule file, come what may."),
+    typer.Option(
+        metavar="FILE",
+        help="Serve the operations in the order of a schedule file, come what may.",
+        **choices.there("a plan is what `penstock simulate --schedule` writes"),
+    ),
 ]
 PlanOut = Annotated[
     Path | None,

@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from penstock.errors import InvalidOption
 from penstock.model import Scenario
 from penstock.model.load import ScenarioLike, as_scenario
-from penstock.studies.buffer_words import check_partition
+from penstock.studies.buffer_words import check_division
 from penstock.studies.buffers.script import Division
 from penstock.studies.sizing import Sizing
 from penstock.studies.sizing.lead import Infeasible, lead_of
@@ -117,12 +116,3 @@ def _possible(
         late, traffic = found.infeasible, Traffic(scenario)
         found = sized(traffic.behind(traffic.limits._replace(port=math.inf)), partition, progress=progress)
     return found, late
-
-
-def check_division(partition: str, common: float | None) -> None:
-    """Refuse an unknown partition, and a common part that it cannot have."""
-    check_partition(partition)
-    if common is not None and not 0.0 <= common <= 1.0:
-        raise InvalidOption(f"common is {common:g}; accepted is a part of the buffer, from 0 to 1")
-    if partition == "dynamic" and common not in (None, 1.0):
-        raise InvalidOption(f"common is {common:g}; with partition dynamic all of the buffer is common: leave it out")

@@ -22,9 +22,10 @@ from penstock.policies.sharing.max_min import max_min
 from penstock.policies.sharing.policy import Sharing
 from penstock.studies.machine.layout import plan_of
 from penstock.studies.machine.study import MachineStudy
+from penstock.studies.target_words import ALL
 from penstock.studies.targets.allotments import planned
 from penstock.studies.targets.execution import fare
-from penstock.studies.targets.site import ALL, Site
+from penstock.studies.targets.site import Site
 
 Chosen = str | Sharing | Callable[..., None] | None
 

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from penstock.errors import InvalidOption
+from penstock.model.needs import need_ortools
 from penstock.studies.optimum.chains import Chain, Chains, Order, in_turn, starts, twins
 from penstock.studies.optimum.states import FoundSchedule
 
@@ -31,8 +31,7 @@ Report = Callable[[int, int], None]  # (makespan, bound)
 
 def need_solver() -> None:
     """Refuse to look for an optimum without the library for it, before any work is done."""
-    if find_spec("ortools") is None:
-        raise InvalidOption("the exact optimum needs ortools; pip install penstock[optimum]")
+    need_ortools()
     with _loading():
         import_module("ortools")
 

@@ -14,12 +14,13 @@ from penstock.policies import placement as placements
 from penstock.policies.allocation import Allocation
 from penstock.policies.placement import Placement
 from penstock.policies.sharing import Sharing, find
+from penstock.studies.target_words import EXACT
 from penstock.studies.targets.arrangement import Arrangement
 from penstock.studies.targets.execution import fare
 from penstock.studies.targets.measure import measured
 from penstock.studies.targets.out_of_service import drained
 from penstock.studies.targets.result import Allotment
-from penstock.studies.targets.site import EXACT, Site
+from penstock.studies.targets.site import Site
 
 Plan = Mapping[str, Sequence[str | int]]
 BY_PLAN = "plan"

@@ -12,8 +12,9 @@ from penstock.engine.targets.execution import TargetRun, execute_on_targets
 from penstock.engine.targets.stripes import Stripes, stripes_of
 from penstock.kernels.arrays import Floats
 from penstock.policies.sharing.policy import Outlook, Sharing
+from penstock.studies.target_words import FIRST
 from penstock.studies.targets.arrangement import Arrangement
-from penstock.studies.targets.site import FIRST, Site
+from penstock.studies.targets.site import Site
 
 
 class TargetsOutcome(NamedTuple):

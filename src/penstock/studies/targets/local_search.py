@@ -17,14 +17,13 @@ from penstock.model.load import ScenarioLike, as_scenario
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing import Sharing, find
 from penstock.studies.late_acceptance import BLIND, LateAcceptance
+from penstock.studies.target_words import IDLE, OBJECTIVES, SLOWDOWN
 from penstock.studies.targets.allotments import checked_seed, planned
 from penstock.studies.targets.arrangement import Arrangement, target_stress
 from penstock.studies.targets.execution import TargetsOutcome, fare
 from penstock.studies.targets.measure import measured
 from penstock.studies.targets.result import Allotment
 from penstock.studies.targets.site import Site
-
-SLOWDOWN, IDLE = OBJECTIVES = ("slowdown", "idle")
 
 _PATIENCE = 20  # steps without anything better, and 10 more per application, before it starts again from the best
 _HOPELESS = 10_000  # changes in a row that are not possible: there is nothing to change

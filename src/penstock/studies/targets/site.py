@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,21 +14,15 @@ from penstock.engine.foresight import foresee
 from penstock.engine.program import Program
 from penstock.engine.tally import tally
 from penstock.engine.targets.stripes import efficiencies
-from penstock.errors import InvalidOption, InvalidScenario
+from penstock.errors import InvalidScenario
 from penstock.kernels.arrays import Floats, FloatTable, Ints
 from penstock.model import Application, Scenario, Target
-from penstock.model.needs import need_targets
 from penstock.policies.allocation.demand import Demand
 from penstock.policies.sharing.foresight import Foresight
 from penstock.studies.profiles import known
+from penstock.studies.target_words import ALL, EXACT, FIRST, check_interval, check_knowledge, places_of, targets_of
 
-MOST_TARGETS = 100_000
 _ARRAYS = ("nodes", "start", "compute", "volume", "first", "count", "limit")
-
-FIRST, ALL = INTERVALS = ("first", "all")  # where metrics stop: with the first completion (P4), or with the run
-EXACT, SHAPE, CLASS = KNOWLEDGE = ("exact", "shape", "class")
-
-_PLACE = re.compile(r"[0-9]{1,9}")
 
 
 class Site:
@@ -84,17 +77,13 @@ class Site:
 
     def watched(self, interval: str | None) -> str:
         """Where metrics stop: as asked, or as it suits the scenario."""
-        if interval is not None and interval not in INTERVALS:
-            raise InvalidOption(f"interval is {interval!r}; accepted is first or all")
+        check_interval(interval)
         closed = self.demand.presence.together and self.scenario.window is None
         return interval or (FIRST if closed else ALL)
 
     def told(self, knowledge: str, error: float, seed: int) -> Demand:
         """The demand as policies see it: with the profiles of classes, or with errors, where that is asked for."""
-        if knowledge not in KNOWLEDGE:
-            raise InvalidOption(f"knowledge is {knowledge!r}; accepted is exact, shape or class")
-        if not 0.0 <= error < 1.0:
-            raise InvalidOption(f"error is {error!r}; accepted is a number from 0 to less than 1")
+        check_knowledge(knowledge, error)
         bandwidth = self.demand.bandwidth
         if knowledge != EXACT:
             bandwidth = self._of_classes(knowledge)
@@ -116,33 +105,7 @@ class Site:
 
     def places(self, asked: str | int | Sequence[str | int], what: str) -> Ints:
         """Places of targets given by name or by place."""
-        names = {target.name: place for place, target in enumerate(self.targets)}
-        found = []
-        for each in (asked,) if isinstance(asked, str | int) else asked:
-            place = None
-            if isinstance(each, str):
-                # The name comes first: targets may be called by numbers.
-                place = names.get(each, int(each) if _PLACE.fullmatch(each) else None)
-            elif isinstance(each, int | np.integer) and not isinstance(each, bool):
-                place = int(each)
-            if place is None or not 0 <= place < len(names):
-                known_targets = ", ".join(list(names)[:5]) + (", …" if len(names) > 5 else "")
-                raise InvalidOption(
-                    f"{what}: there is no target {str(each)[:40]!r}; a target is one of {known_targets} or its place, "
-                    f"from 0 to {len(names) - 1}"
-                )
-            found.append(place)
-        return np.array(found, dtype=np.int64)
-
-
-def targets_of(scenario: Scenario) -> tuple[Target, ...]:
-    """The targets of the platform; without names they are called by their places."""
-    need_targets(scenario)
-    targets = scenario.platform.targets or ()
-    many = targets if isinstance(targets, int) else len(targets)
-    if many > MOST_TARGETS:
-        raise InvalidScenario(f"platform.targets says {many:,}; at most {MOST_TARGETS:,} are simulated")
-    return tuple(Target(name=str(i)) for i in range(targets)) if isinstance(targets, int) else targets
+        return np.array(places_of(self.targets, asked, what), dtype=np.int64)
 
 
 def starts_of(scenario: Scenario) -> Floats:
