@@ -106,9 +106,9 @@ def _run_inside(command: list[str], path: Path, announced: tuple[int, str], stri
             segment.end_announced()
     if json:  # who has the connection knows what went past, and names it
         moved = float(segment.counts().moved - before.moved)
-        told = {"waited": 0.0, "seconds": time.monotonic() - began, "moved": moved, "past": 0.0, "exit": ended}
-        told = {"job": os.environ.get("PENSTOCK_JOB", ""), "announced": float(amount), **told}
-        print(as_json(told, indent=0), file=sys.stderr)
+        asked = {"job": os.environ.get("PENSTOCK_JOB", ""), "announced": float(amount)}
+        done = {"waited": 0.0, "seconds": time.monotonic() - began, "moved": moved, "past": 0.0, "exit": ended}
+        print(as_json({**asked, **done}, indent=0), file=sys.stderr)
     if ended < 0:
         signals.die(-ended)
     sys.exit(ended)
