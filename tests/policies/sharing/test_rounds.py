@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from penstock.kernels.arrays import Floats, Ints
 from penstock.policies.sharing.rounds import share_out
 from reference import rounds as slow
+from reference.machine_shares import Shared, allocate, moment_of, operation
 
 CAPACITY = st.floats(5.0, 100.0)
 
@@ -67,6 +68,23 @@ def test_one_policy_everywhere_is_as_the_twin_says(kind: str, network: tuple[Flo
     expected = slow.rounds(crossing, capacity, limit, dict.fromkeys(capacity, getattr(slow, kind)))
     found = shared(network, [kind] * 4)
     assert found == pytest.approx([expected[name] for name in sorted(expected)], rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "policy"), [("proportional", "fair-share"), ("in_order", "fcfs")])
+@given(network=networks())
+def test_the_controller_shares_as_a_whole_machine_does(
+    kind: str, policy: str, network: tuple[Floats, Floats, Floats]
+) -> None:
+    """The rounds of the live core and those of a simulated machine (models §9) are written twice, and are one rule."""
+    crossing, capacity, limit = plain(*network)
+    flows = [flow for name, uses in crossing.items() for flow in operation(name, [(uses, limit[name])], capacity)]
+    facts = {
+        name: {"posted": float(place), "release": 0.0, "nodes": 1, "progress": 1.0, "time_left": 1.0}
+        for place, name in enumerate(sorted(crossing))
+    }
+    machine = {name: Shared(size, policy) for name, size in capacity.items()}
+    rates, _ = allocate(machine, capacity, flows, moment_of(facts, now=10.0))
+    assert shared(network, [kind] * 4) == pytest.approx([rates[flow] for flow in flows], rel=1e-6, abs=1e-6)
 
 
 @given(networks(), st.lists(st.sampled_from(["proportional", "in_order"]), min_size=4, max_size=4), st.data())
