@@ -43,11 +43,16 @@ JOB: Hint = {
     "lease": float | None,
     "posted": float | None,
     "omega": float | None,
-    **dict.fromkeys(("rate", "charge", "wanted", "limit", "volume", "remaining", "progress"), float),
+    "usable": float | None,
+    **dict.fromkeys(("rate", "charge", "wanted", "limit", "volume", "done", "remaining", "progress"), float),
     **dict.fromkeys(("waited", "announced", "moved", "outside"), float),
     "outside_by": list[str],
 }
-FORECAST: Hint = {**dict.fromkeys(("start", "end", "earliest", "latest"), float | None), "ahead": float}
+FORECAST: Hint = {
+    **dict.fromkeys(("start", "start_earliest", "start_latest", "end", "earliest", "latest"), float | None),
+    "ahead": float,
+    "own": list[str] | None,
+}
 CONTROLLER: Hint = {
     "last_policy_failure": str | None,
     "capacity": Every(RESOURCE),

@@ -93,13 +93,14 @@ def _made(core: Core) -> Pieces[dict[int, dict[str, Any]]]:
     if starts:
         ahead |= yield from _before(open_now, starts[0], pace)
     for app in ahead:
+        behind, to_go, before = ahead[app]
         begins, over = ([each[app] for each in times if app in each] for times in (starts, ends))
         if len(begins) == len(over) == 3:
             sure = "rough" if off == MUCH or others else "good"
             first, last = _range(begins), _range(over)
-            told = Forecast(begins[0], *first, over[0], last[0], last[1] + back, sure, *ahead[app])
+            told = Forecast(begins[0], *first, over[0], last[0], last[1] + back, sure, behind, to_go, before)
         else:
-            told = Forecast(None, None, None, None, None, None, "none", *ahead[app])
+            told = Forecast(None, None, None, None, None, None, "none", behind, to_go, before)
         found[app] = vars(told)
         if pace.enough():
             yield
