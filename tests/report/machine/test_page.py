@@ -4,14 +4,15 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from penstock import Scenario, simulate
-from penstock.metrics.result import Result
+from penstock.metrics.result import ResourceUse, Result
 from penstock.report.comparison.page import write_report
-from penstock.report.machine.page import held_up_words
+from penstock.report.machine.page import _resources, held_up_words
 from penstock.report.machine.passage_element import WHOLE, passage_element
 
 from .test_picture import passage
@@ -43,9 +44,16 @@ def test_what_is_nearly_full_does_not_look_full():
     assert "z" not in drawn(passage_element(found, "x", "alt"))["use"][0]
 
 
-def test_many_resources_of_a_kind_are_counted():
+def test_many_resources_of_a_kind_are_counted_and_some_are_named():
     data = drawn(passage_element(passage(kinds=("target",) * 40, room=0.0), "x", "alt"))
-    assert data["labels"] == [[20.0, "40 targets"]]
+    assert data["labels"][:3] == [[0.5, "target:0"], [4.5, "(40 targets)"], [8.5, "target:8"]]
+
+
+def test_what_little_moves_is_not_told_in_the_units_of_what_moves_most():
+    uses = (ResourceUse("file_system", "link", 9.0, 1.2e15), ResourceUse("OST0001", "target", 9.0, 52.17e12))
+    run: Any = SimpleNamespace(resources=uses, timeline=SimpleNamespace(capacity=1e11))
+    text = _resources(run, passage())
+    assert "52.17 TB" in text and "1.2 PB" in text
 
 
 def written(path: Path, jobs: list[dict[str, Any]]) -> Result:

@@ -7,7 +7,7 @@ import pytest
 
 from penstock.engine.passage import Passage
 from penstock.report.machine.picture import draw_machine
-from penstock.report.machine.stages import BUSY, machine_words, step_of
+from penstock.report.machine.stages import BUSY, machine_words, row_labels, step_of
 from penstock.report.parts.theme import theme
 from penstock.report.plots import figure_bytes
 
@@ -27,17 +27,38 @@ def passage(hours=4, room=5e12, kinds=("io_node", "io_node", "buffer", "target")
 
 def test_the_bottleneck_of_each_hour():
     found = passage().bottlenecks(HOUR, BUSY)
-    assert [(start, name) for start, _, name, _ in found] == [
+    assert [(each.start, each.name) for each in found] == [
         (0.0, "io_node:0"), (HOUR, "target:3"), (2 * HOUR, "io_node:0"), (3 * HOUR, "target:3")
     ]  # fmt: skip
-    assert [use for *_, use in found] == pytest.approx([1.0, 0.9, 1.0, 0.9])
+    assert [each.use for each in found] == pytest.approx([1.0, 0.9, 1.0, 0.9])
 
 
 def test_below_half_in_use_nothing_is_a_bottleneck():
     quiet = passage()
     quiet.use[:] = 0.4
-    assert {name for *_, name, _ in quiet.bottlenecks(HOUR, BUSY)} == {""}
+    assert {each.name for each in quiet.bottlenecks(HOUR, BUSY)} == {""}
     assert machine_words(quiet, 0.5).endswith("nothing is busy for long")
+
+
+def test_targets_that_are_alike_are_named_together():
+    """Eight stripes of a file are in use alike; the first was called the bottleneck."""
+    alike = passage(kinds=("io_node",) + ("target",) * 12)
+    alike.use[:] = 0.1
+    alike.use[3:8] = 0.9
+    assert {each.name for each in alike.bottlenecks(HOUR, BUSY)} == {"target:3–target:7"}
+    alike.use[10] = 0.9001
+    assert {each.name for each in alike.bottlenecks(HOUR, BUSY)} == {"target:3–target:7, target:10"}
+    alike.use[12] = 0.9
+    assert {each.name for each in alike.bottlenecks(HOUR, BUSY)} == {"target:3–target:7, target:10 and 1 more"}
+    alike.use[0] = 0.9001  # another kind: one of them has to be first
+    assert {(each.name, each.kind) for each in alike.bottlenecks(HOUR, BUSY)} == {("io_node:0", "io_node")}
+
+
+def test_rows_can_be_found_by_the_names_beside_them():
+    found = row_labels(passage(kinds=("io_node",) * 2 + ("target",) * 40))
+    assert found[:3] == [(0.5, "io_node:0"), (1.5, "io_node:1"), (2.5, "target:2")]
+    assert (2 + 4.5, "(40 targets)") in found
+    assert [words for _, words in found[-3:]] == ["target:18", "target:26", "target:34"]
 
 
 def test_the_title_names_who_holds_up_most():

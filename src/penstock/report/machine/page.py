@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.report.machine.passage_element import passage_element
 from penstock.report.machine.stages import BUSY, mostly, step_of
 from penstock.report.parts.elements import cell, head, table
-from penstock.report.parts.quantities import byte_scale, duration, is_pure, largest, percent
+from penstock.report.parts.quantities import byte_scale, duration, is_pure, percent
 
 if TYPE_CHECKING:
     from penstock.engine.passage import Passage
@@ -40,9 +40,9 @@ def _bottleneck_words(passage: Passage) -> str:
     """Which resources were the bottleneck, for how long of the run each."""
     found = passage.bottlenecks(step_of(passage.end - passage.begin), BUSY)
     seconds: dict[str, float] = {}
-    for start, stop, name, _ in found:
-        if name:
-            seconds[name] = seconds.get(name, 0.0) + stop - start
+    for each in found:
+        if each.name:
+            seconds[each.name] = seconds.get(each.name, 0.0) + each.stop - each.start
     if not seconds:
         return "No resource is in use by more than half for long: what is lost is lost in short peaks."
     order = sorted(seconds, key=lambda name: -seconds[name])
@@ -55,12 +55,13 @@ def _resources(run: Result, passage: Passage) -> str:
     resources, length = run.resources or (), passage.end - passage.begin
     use = dict(zip(passage.names, passage.use.mean(axis=1).tolist(), strict=True))
     shown = sorted(resources, key=lambda each: -use.get(each.name, 0.0))[:_MOST_ROWS]
-    volumes = byte_scale(largest(each.moved for each in resources), pure=is_pure(run))
+    pure = is_pure(run)
     rows = []
     for each in shown:
         cells = [cell(each.name), cell(_ONE[each.kind])]
         cells += [cell(percent(share), share, number=True) for share in (use.get(each.name, 0.0), each.busy / length)]
-        rows.append(f"<tr>{''.join(cells)}{cell(volumes.show(each.moved), each.moved, number=True)}</tr>")
+        moved = byte_scale(each.moved, pure=pure).show(each.moved)  # a target moves a fraction of what a link does
+        rows.append(f"<tr>{''.join(cells)}{cell(moved, each.moved, number=True)}</tr>")
     hidden = len(resources) - len(shown)
     caption = f"The {len(shown)} most in use; {hidden:,} more are in the JSON." if hidden else ""
     return table("resources", [head(each) for each in ("resource", "kind", "in use", "busy", "moved")], rows, caption)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from html import escape
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.report.machine.stages import BUSY, FULL_COLOUR, KINDS, MOST_NAMED, SHADES, Stage, stages_of, step_of
+from penstock.report.machine.stages import BUSY, FULL_COLOUR, KINDS, SHADES, Stage, row_labels, stages_of, step_of
 from penstock.report.parts.quantities import byte_scale, rate_scale, time_scale
-from penstock.report.parts.theme import label
 
 if TYPE_CHECKING:
     from penstock.engine.passage import Passage
@@ -51,7 +49,7 @@ def _data(passage: Passage) -> dict[str, Any]:
         "colours": SHADES,
         "full": FULL_COLOUR,
         "use": [_digits(line) for line in passage.use],
-        "labels": _labels(passage),
+        "labels": row_labels(passage),
         "bottlenecks": _bottlenecks(passage),
     }
 
@@ -80,30 +78,15 @@ def _digits(use: Floats) -> str:
     return "".join(_DIGITS[place] for place in places)
 
 
-def _labels(passage: Passage) -> list[tuple[float, str]]:
-    """Names in the middle of their rows; of a kind with many, how many there are."""
-    found: list[tuple[float, str]] = []
-    start = 0
-    for kind, group in groupby(passage.kinds):
-        size = len(list(group))
-        if size <= MOST_NAMED:
-            found += [(start + k + 0.5, label(passage.names[start + k], 18)) for k in range(size)]
-        else:
-            found.append((start + size / 2, f"{size} {KINDS[kind]}"))
-        start += size
-    return found
-
-
 def _bottlenecks(passage: Passage) -> list[tuple[int, int, str, int, str]]:
-    kind_of = dict(zip(passage.names, passage.kinds, strict=True)) | {"": ""}
     span = passage.end - passage.begin
     return [
         (
-            round(WHOLE * (start - passage.begin) / span),
-            round(WHOLE * (stop - passage.begin) / span),
-            name,
-            round(100 * use),
-            kind_of[name],
+            round(WHOLE * (each.start - passage.begin) / span),
+            round(WHOLE * (each.stop - passage.begin) / span),
+            each.name,
+            round(100 * each.use),
+            each.kind,
         )
-        for start, stop, name, use in passage.bottlenecks(step_of(span), BUSY)
+        for each in passage.bottlenecks(step_of(span), BUSY)
     ]

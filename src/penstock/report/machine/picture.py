@@ -15,7 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from penstock.report.machine.stages import BUSY, FULL, KINDS, MOST_NAMED, SHADES, Stage, stages_of, step_of
+from penstock.report.machine.stages import BUSY, FULL, SHADES, Stage, row_labels, stages_of, step_of
 from penstock.report.parts.quantities import Scale, byte_scale, percent, rate_scale, significant
 from penstock.report.parts.theme import FAINT, INK, WAITING, label
 from penstock.report.parts.time_axis import time_axis
@@ -101,19 +101,10 @@ def _draw_use(figure: Figure, axes: Axes, passage: Passage) -> None:
         vmin=0.0,
         vmax=1.0,
     )
-    ticks, words = [], []
-    start = 0
-    for kind, group in groupby(passage.kinds):
-        size = len(list(group))
-        if size <= MOST_NAMED:
-            ticks += [start + k + 0.5 for k in range(size)]
-            words += [label(name, 18) for name in passage.names[start : start + size]]
-        else:
-            ticks.append(start + size / 2)
-            words.append(f"{size} {KINDS[kind]}")
-        if start:
-            axes.axhline(start, color="white", linewidth=1.6)
-        start += size
+    ends = np.cumsum([len(list(group)) for _, group in groupby(passage.kinds)])
+    for end in ends[:-1]:
+        axes.axhline(end, color="white", linewidth=1.6)
+    ticks, words = zip(*row_labels(passage), strict=True) if passage.names else ((), ())
     axes.set_yticks(ticks, words, fontsize=7)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelbottom=False, length=0)
@@ -128,12 +119,11 @@ def _draw_use(figure: Figure, axes: Axes, passage: Passage) -> None:
 def _draw_bottlenecks(axes: Axes, passage: Passage) -> None:
     """Hour by hour (or what suits the length) the resource most in use, if it is busy."""
     stretch = step_of(passage.end - passage.begin)
-    kind_of = dict(zip(passage.names, passage.kinds, strict=True))
-    for start, stop, name, use in passage.bottlenecks(stretch, BUSY):
-        colour = SHADES[kind_of[name]] if name else FAINT
+    for start, stop, name, use, kind in passage.bottlenecks(stretch, BUSY):
+        colour = SHADES[kind] if name else FAINT
         axes.barh(0, stop - start, left=start, height=1.0, color=colour, edgecolor="white", linewidth=1.0)
         if name and (stop - start) / (passage.end - passage.begin) >= _LEAST_WORD:
-            words = f"{label(name, 12)}\n{percent(use)}"
+            words = f"{label(name, 18)}\n{percent(use)}".replace("–", "–\n")
             axes.text((start + stop) / 2, 0, words, ha="center", va="center", fontsize=5.5, color="white")
     axes.set_yticks([0], ["bottleneck"], fontsize=7)
     axes.tick_params(axis="y", length=0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.report.parts.quantities import fixed
-from penstock.report.parts.theme import COLOURS, WAITING
+from penstock.report.parts.theme import COLOURS, WAITING, label
 
 if TYPE_CHECKING:
     from penstock.engine.passage import Passage
@@ -15,6 +16,8 @@ BUSY = 0.5  # a resource less in use than that is no bottleneck
 FULL = 0.985  # from here on it has next to nothing left to give
 FULL_COLOUR = WAITING
 MOST_NAMED = 12  # rows of a kind that are named one by one
+_BANDS = 8  # names beside the rows of a kind with more of them
+_STEPS = tuple(2**k for k in range(1, 30))  # names often count in hexadecimal
 _APPLICATIONS, _NODES, _BUFFER, _STORAGE = COLOURS[0], COLOURS[4], COLOURS[1], COLOURS[2]
 KINDS = {"io_node": "I/O nodes", "buffer": "buffer", "target": "targets", "link": "file system"}
 SHADES = {"io_node": _NODES, "buffer": _BUFFER, "target": _STORAGE, "link": COLOURS[5]}
@@ -43,6 +46,20 @@ def stages_of(passage: Passage) -> list[Stage]:
     return found
 
 
+def row_labels(passage: Passage) -> list[tuple[float, str]]:
+    """Words at the middle of rows: all names of a kind with few, else so many that others can be counted off."""
+    found: list[tuple[float, str]] = []
+    start = 0
+    for kind, group in groupby(passage.kinds):
+        size = len(list(group))
+        step = 1 if size <= MOST_NAMED else next(step for step in _STEPS if size <= step * _BANDS)
+        found += [(start + k + 0.5, label(passage.names[start + k], 18)) for k in range(0, size, step)]
+        if step > 1:  # how many they are is written between the first two
+            found.append((start + step / 2 + 0.5, f"({size} {KINDS[kind]})"))
+        start += size
+    return sorted(found)
+
+
 def step_of(length: float) -> float:
     """An hour; in runs of less than three hours a round fraction of them, in long ones more hours."""
     for step in (1.0, 5.0, 10.0, 60.0, 300.0, 600.0, 1200.0):
@@ -62,5 +79,6 @@ def machine_words(passage: Passage, value: float | None) -> str:
 
 def mostly(passage: Passage) -> str:
     """The resource that is the bottleneck most of the time; empty if nothing is busy for long."""
-    named = [name for _, _, name, _ in passage.bottlenecks(step_of(passage.end - passage.begin), BUSY) if name]
+    found = passage.bottlenecks(step_of(passage.end - passage.begin), BUSY)
+    named = [each.name for each in found if each.name]
     return max(dict.fromkeys(named), key=named.count) if named else ""
