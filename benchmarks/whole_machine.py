@@ -13,13 +13,17 @@ fairness, weighted by what each has alone. Both say when each is over; that must
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.peers.build import build_peer, missing, run_shares
 from benchmarks.rows import Row
-from penstock import Scenario, generate, simulate
+from penstock import Scenario, allocate, generate, simulate
+from penstock.model import Plan
+from penstock.studies.buffers import buffer
+from penstock.studies.plans import plan_of_allotment, plan_of_buffered
 
 APPLICATIONS = {"full": 1_000, "quick": 60}
 TARGETS = {"full": 100, "quick": 12}
@@ -30,6 +34,10 @@ REPEATS = 3
 TOLERANCE = 1e-6
 EVENTS = 0.5  # millions a second
 FASTER = 10.0  # than SimGrid
+SPECIAL = {"full": 200, "quick": 40}  # applications on targets
+SPECIAL_REPEATS = {"full": 15, "quick": 3}
+SPECIAL_MOST = 1.1  # of the time; what a clock can tell apart
+_Timed = Callable[[], float]
 
 
 def whole_machine_rows(quick: bool) -> list[Row]:
@@ -37,7 +45,36 @@ def whole_machine_rows(quick: bool) -> list[Row]:
     size = "quick" if quick else "full"
     repeats = 1 if quick else REPEATS
     rows = [_events_row(size, repeats, buffer) for buffer in (BUFFER, 0.0)]
-    return [*rows, _simgrid_row(size, repeats)]
+    return [*rows, *_special_rows(size), _simgrid_row(size, repeats)]
+
+
+def _special_rows(size: str) -> list[Row]:
+    """A plan that needs one kind of resource, against the command made for that: the same loop runs, as fast."""
+    link, targets = generate("synthetic", 1), generate("targets", 1, applications=SPECIAL[size])
+    checkpoints = generate("checkpoints", 1)
+    placed = plan_of_allotment(allocate(targets, interval="all"))
+    assert isinstance(placed.placement, dict)
+    places = {name: tuple(map(str, chosen)) for name, chosen in placed.placement.items()}
+    parts = plan_of_buffered(buffer(checkpoints, 1e12))
+    pairs: dict[str, tuple[_Timed, _Timed]] = {
+        "one bandwidth": (
+            lambda: simulate(link).seconds,
+            lambda: simulate(link, plan=Plan(sharing="fair-share")).seconds,
+        ),
+        "targets": (
+            lambda: allocate(targets, plan=places, interval="all").seconds,
+            lambda: simulate(targets, plan=placed).seconds,
+        ),
+        "a buffer": (lambda: buffer(checkpoints, 1e12).seconds, lambda: simulate(checkpoints, plan=parts).seconds),
+    }
+    rows = []
+    for kind, (command, planned) in pairs.items():
+        # In turns, so that a busy moment of the machine hits both.
+        times = [(command(), planned()) for _ in range(SPECIAL_REPEATS[size])]
+        alone, under = min(each for each, _ in times), min(each for _, each in times)
+        note = f"{1e3 * under:.2f} ms, {1e3 * alone:.2f} ms"
+        rows.append(Row(f"a plan of {kind} only, against its command", under / alone, most=SPECIAL_MOST, note=note))
+    return rows
 
 
 def _events_row(size: str, repeats: int, buffer: float) -> Row:

@@ -243,3 +243,9 @@ def test_a_mixed_plan_has_a_row_of_its_own(desk: Path) -> None:
 def test_a_machine_without_a_plan_is_told_of_one(desk: Path) -> None:
     with pytest.raises(PenstockError, match="under a plan, which `penstock plan` finds"):
         called("simulate", str(desk / "machine.yaml"))
+
+
+def test_allocate_reads_one_plan(desk: Path) -> None:
+    twice = ("--plan", str(desk / "plan.yaml")) * 2
+    with pytest.raises(PenstockError, match="--plan is given twice; targets are given out as one plan says"):
+        called("allocate", str(desk / "machine.yaml"), *twice)

@@ -68,10 +68,12 @@ def allocate(
     """Give the applications of SCENARIO their storage targets, and see how they fare on them."""
     policies: dict[str, object] = {"--allocation": allocation, "--placement": placement}
     if compare:
-        single = {"--plan": plan, "--without": without, "--improve": improve, "--export": export}
-        single |= {"--plan-out": plan_out}
+        single: dict[str, object] = {"--plan": plan or None, "--without": without, "--improve": improve}
+        single |= {"--export": export, "--plan-out": plan_out}
         _leave_out("--compare runs every pair of policies", policies | single)
     if plan:
+        if len(plan) > 1:
+            raise InvalidOption("--plan is given twice; targets are given out as one plan says, so give one of them")
         _leave_out("--plan takes the place of policies", policies | {"--knowledge": knowledge, "--error": error})
     out = None if without is None else _names(without)
     search, exported = _search(improve, objective), _export(export, output, directory, json)
@@ -87,7 +89,7 @@ def allocate(
         runs = _every_pair(found, given)
         return _show_all(*runs, say_ignored(found, "allocate"), scenario, json, plot)
     given |= _given(allocation=allocation, placement=placement)
-    given = (studies.targets.export.read_decisions(plan) if plan else {}) | given
+    given = (studies.targets.export.read_decisions(plan[0]) if plan else {}) | given
     whole = _decided(found, given)
     start = whole if out is None else _decided(found, given | {"without": out})
     best = start if search is None else _improved(found, start, given.get("sharing", "fair-share"), search)

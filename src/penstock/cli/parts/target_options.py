@@ -44,7 +44,9 @@ Interval = Annotated[
 Without = Annotated[
     str | None, typer.Option(metavar="A,B,…", help="Take these targets out, by name or place; shows who has to move.")
 ]
-Plan = Annotated[Path | None, typer.Option(metavar="FILE", help="Targets, or policies for them, as in this plan.")]
+Plan = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="Targets, or policies for them, as in this plan.")
+]
 ProfilesFile = Annotated[
     Path | None,
     typer.Option("--profiles", metavar="FILE", help="Measured bandwidths by application, instead of the scenario's."),
