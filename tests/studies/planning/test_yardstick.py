@@ -4,11 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from machines import machines
 from penstock import allocate, load, simulate
 from penstock.engine.dedicated import dedicated
+from penstock.errors import PenstockError
 from penstock.model import Scenario
 from penstock.model.plan_file import with_plan
 from penstock.studies.planning import plan
@@ -156,3 +158,34 @@ def test_anew_is_never_worse_than_what_was_given():
 def test_no_decision_is_worth_less_than_nothing(seed):
     found = plan(scenario(), trials=2, seed=seed)
     assert all(each.worth >= 0.0 for each in found.contributions)
+
+
+@settings(max_examples=100, deadline=None)
+@given(machines(policies=("fair-share", "max-min", "fcfs", "greedy-yield")))
+def test_on_any_machine_no_plan_that_could_be_chosen_beats_it(drawn):
+    """Unequal targets, ports, windows, walltimes, noise, interference."""
+    document, decided = drawn
+    task = Task(Scenario.from_document(document))
+    placed = decided.get("placement", {})
+    assume(all(len(placed[each.name]) in task.counts[i] for i, each in enumerate(task.applications) if placed))
+    try:
+        run_ = simulate(Scenario.from_document(document | {"plan": decided}))
+    except PenstockError:  # nothing limits somebody, or nobody takes part
+        return
+    judged = Yardstick(task).judged(run_)
+    assert max(each.yield_ for each in judged.applications) <= 1.0 + 1e-6
+    assert judged.node_hours_lost >= -1e-6 * judged.node_hours_used
+    assert judged.node_hours_used == pytest.approx(run_.node_hours_used)
+
+
+def test_what_is_read_past_the_buffer_comes_from_all_targets_at_once():
+    """Its flows draw on one pool: 2.5 and 1 a second, where an operation of its own has twice the slower."""
+    document = {
+        "version": 1,
+        "platform": {
+            "targets": [{"name": "t0", "capacity": 3.0}, {"name": "t1", "bandwidth": 1.0}],
+            "burst_buffer": {"capacity": 1.0, "bandwidth": 2.0},
+        },
+        "applications": [{"name": "a", "bandwidth": 5.0, "phases": [{"read": 1.0}]}],
+    }
+    assert Yardstick(Task(Scenario.from_document(document))).speed[0].tolist() == [3.0, 3.5]

@@ -9,14 +9,16 @@ fewer node-hours then loses fewer; inside a window, what gets more done does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from penstock.engine.compile import compile_with
 from penstock.engine.dedicated import dedicated
 from penstock.engine.link.execution import Run
-from penstock.engine.machine.network import IN, OUT, Layout, network_of, targets_of
+from penstock.engine.machine.network import IN, OUT, Layout, Network, network_of, targets_of
 from penstock.engine.program import Program
-from penstock.kernels.arrays import Floats, FloatTable
+from penstock.kernels.arrays import Bools, Floats, FloatTable
 from penstock.metrics.measure import Yardsticks, measure
 from penstock.metrics.result import Result
 from penstock.model.needs import BUFFERING, PLACEMENT
@@ -89,13 +91,26 @@ def _best(task: Task, study: MachineStudy) -> FloatTable:
     scenario, layout, shares = study.scenario, study.layout, study.behind.shares
     parts = [np.zeros_like(shares), np.ones_like(shares)] if BUFFERING in task.open else [shares]
     placed = _stripings(task) if PLACEMENT in task.open else [layout.targets]
+
+    def network(targets: Sequence[Sequence[int]], part: Floats) -> Network:
+        return network_of(scenario, study.resources, Layout(layout.io_node, targets), part)
+
+    straight = [network(targets, parts[0]) for targets in placed]
+    found = [each.speed for each in straight]
     # How many targets there are behind a part of the buffer is nothing to who writes into it.
-    choices = [(targets, parts[0]) for targets in placed] + [(placed[0], part) for part in parts[1:]]
-    networks = (
-        network_of(scenario, study.resources, Layout(layout.io_node, targets), part) for targets, part in choices
-    )
-    speeds: FloatTable = np.max([network.speed for network in networks], axis=0)
+    found += [network(placed[0], part).speed for part in parts[1:]]
+    past = [network(targets, np.zeros_like(shares)) for targets in placed] if parts[0].any() else straight
+    found += [_pooled(each, parts[-1] > 0.0) for each in past]
+    speeds: FloatTable = np.max(found, axis=0)
     return speeds
+
+
+def _pooled(network: Network, buffered: Bools) -> FloatTable:
+    """What is read past the buffer by who has a part of it: its flows draw on one pool, and none waits for another."""
+    found = np.zeros_like(network.speed)
+    for i in np.flatnonzero(buffered):
+        found[i, IN] = network.weight[network.first[4 * i + IN] : network.first[4 * i + IN + 1]].sum()
+    return found
 
 
 def _stripings(task: Task) -> list[list[tuple[int, ...]]]:
