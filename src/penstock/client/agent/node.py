@@ -192,8 +192,10 @@ class Node:
         if pool.bell >= 0:
             self._selector.register(pool.bell, selectors.EVENT_READ, pool)
         labels = {"node": self.config.node, "restart": str(started.restart), "bucket": "shared"}
-        if self.config.unpaced:
-            labels["unpaced"] = self.config.unpaced
+        # Named by `status`, and counted with all that it can use.
+        unpaced = self.config.unpaced or (as_name(f"no segment ({pool.damaged})") if pool.damaged else "")
+        if unpaced:
+            labels["unpaced"] = unpaced
         settings = MemberSettings(
             job=key[0],
             cap=self.config.cap,
@@ -204,7 +206,7 @@ class Node:
             off=not self._on,
         )
         # One that nothing paces may move bytes at any time: it has a phase for as long as it is here.
-        paid = Always(pool) if self.config.unpaced else pool
+        paid = Always(pool) if unpaced else pool
         job = self.agent.begin(self._clock(), settings, paid, started.restart)
         job.watch.expected = started.volume
 

@@ -49,7 +49,8 @@ class SegmentPool:
             self.segment.set_rate(None, kind=Kind.OPERATIONS)  # an agent before this one may have shared them
             self.keep_alive()
         except (OSError, BadSegment) as error:
-            self.damaged = str(error)
+            reason = getattr(error, "strerror", None)
+            self.damaged = f"{self.path}: {reason.lower()}" if reason else str(error)
 
     def keep_alive(self) -> None:
         """Say that somebody cares."""
