@@ -58,5 +58,15 @@ def test_a_bridge_without_slurm_forwards_all_the_same(penstock, folder, tmp_path
         )
         (job,) = controller.ask("batch")["jobs"]
     told = json.loads(outcome.out)
-    assert (outcome.code, told["forwarded"], job["names"]) == (0, 1, ["n1", "n2"])
+    assert (outcome.code, told["forwarded"], job["names"]) == (1, 1, ["n1", "n2"])
     assert "squeue is not on the PATH" in told["problems"]["squeue"] and not list(spool.iterdir())
+
+
+def test_a_bridge_that_could_not_forward_says_so_by_its_exit_code(penstock, tmp_path, monkeypatch):
+    """Here there is no controller, and others may write into the spool."""
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    spool.chmod(0o777)
+    outcome = penstock("slurm", "bridge", "--once", "--spool", str(spool), "--address", str(tmp_path / "none"))
+    assert outcome.code == 1
+    assert "controller: " in outcome.out and "spool: " in outcome.out

@@ -40,6 +40,7 @@ def bridge(
     """Tell the controller what Slurm knows of jobs, and hold back licences while bandwidth is short.
 
     It runs beside slurmctld, as its user, until it is stopped. Jobs start and end as ever while it does not run.
+    With --once, exit code 1: not all could be done, and why is said.
     """
     place(address)  # a wrong one is refused at once
     spools = [Spool(each) for each in spool or [live.slurm.files.CONTROLLER_FOLDER]]
@@ -60,6 +61,8 @@ def bridge(
         _run(made)
     told = made.told.as_json()
     tell(told, _words(told), json)
+    if once and (told["problems"] or told["dropped"]):
+        raise typer.Exit(1)
 
 
 def _planner(site: Path | None) -> Any:
