@@ -12,7 +12,8 @@ def test_files_are_written_and_pass_the_check(penstock, folder):
     assert outcome.code == 0 and outcome.out.splitlines()[-1] == "Next: penstock slurm check there"
     lines = (folder / "there" / "slurm.conf.lines").read_text()
     assert "Licenses=bw:200\n" in lines and "Prolog=/opt/hooks/prolog\n" in lines
-    assert penstock("slurm", "check", "there").code == 0
+    assert list((folder / "there" / "lib").glob("*/libpenstock.so"))
+    assert "libpenstock.so" not in (checked := penstock("slurm", "check", "there")).out and checked.code == 0
     (folder / "there" / "epilog").write_text("#!/bin/sh\n# penstock slurm files\nexit 1\n")
     outcome = penstock("slurm", "check", "there")
     assert outcome.code == 1 and "error: there/epilog: 'exit 1': it may exit with something else" in outcome.out

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # what is named anywhere in the command line, for those who c
     import penstock.live.slurm.bridge
     import penstock.live.slurm.check
     import penstock.live.slurm.files
+    import penstock.live.slurm.library
     import penstock.live.slurm.queue
     import penstock.live.standby.promote
     import penstock.lookback.explain

@@ -22,6 +22,11 @@ HOOKS = ("prolog", "epilog", "prolog-slurmctld", "epilog-slurmctld")
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_UID": "1000", "SLURMD_NODENAME": "n1", "SLURM_JOB_RESTART_COUNT": "0"}
 
 
+def elf(number: int) -> bytes:
+    """The head of a library for a machine."""
+    return b"\x7fELF\2\1\1" + bytes(9) + b"\3\0" + number.to_bytes(2, "little") + bytes(44)
+
+
 @pytest.fixture
 def made(tmp_path):
     """A folder of files whose spools are beside it."""
@@ -35,6 +40,7 @@ def made(tmp_path):
     for folder in ("spool/n1", "ctld"):
         (tmp_path / folder).mkdir(parents=True, mode=0o700)
     write_files(tmp_path / "etc", site)
+    (tmp_path / "libpenstock.so").write_bytes(elf(62))
     return tmp_path / "etc"
 
 
@@ -142,6 +148,7 @@ def test_a_volume_in_the_comment_or_by_the_plugin(made, comment, spank, volume):
 def test_the_task_prolog_prints_nothing_without_an_agent_and_adds_itself_once(made):
     here = made.parent
     known = {"SLURM_JOB_ID": "7", "SLURM_JOB_UID": "1000"}
+    (here / "libpenstock.so").unlink()
     assert run(made / "task-prolog", **known).stdout == ""
     (here / "libpenstock.so").touch()
     assert run(made / "task-prolog", **known).stdout == ""
@@ -155,6 +162,57 @@ def test_the_task_prolog_prints_nothing_without_an_agent_and_adds_itself_once(ma
     assert "LD_PRELOAD" in run(made / "task-prolog", **known, LD_PRELOAD="/else/notlibpenstock.so").stdout
     assert run(made / "task-prolog", **known, PENSTOCK="off").stdout == ""
     assert run(made / "task-prolog", **known, SLURM_RESTART_COUNT="1").stdout == ""  # another life, another segment
+
+
+def test_the_task_prolog_takes_the_library_of_its_machine(tmp_path):
+    site = SlurmSite(segments=str(tmp_path), shim=f"{tmp_path}/lib/%m/libpenstock.so")
+    write_files(tmp_path / "etc", site)
+    (tmp_path / "penstock-job.1000.0.7").touch()
+    known = {"SLURM_JOB_ID": "7", "SLURM_JOB_UID": "1000"}
+    for machine in ("another", os.uname().machine):
+        library = tmp_path / "lib" / machine / "libpenstock.so"
+        library.parent.mkdir(parents=True)
+        library.touch()
+        told = run(tmp_path / "etc" / "task-prolog", **known).stdout
+        assert (f"LD_PRELOAD={library}\n" in told) == (machine != "another")
+
+
+@pytest.mark.parametrize(
+    "spoil, level, words",
+    [
+        (lambda path: path.unlink(), "warning", "is not there: programs that do not ask are not paced"),
+        (lambda path: path.chmod(0o600), "warning", "cannot be read by all users"),
+        (lambda path: path.chmod(0o666), ERROR, "can be changed by others"),
+        (lambda path: path.write_bytes(b"no library at all"), ERROR, "every program of a job would complain"),
+        (lambda path: path.write_bytes(elf(243)), ERROR, "is no library for x86_64 or aarch64"),
+    ],
+)
+def test_the_check_looks_at_the_library(made, tmp_path, spoil, level, words):
+    spoil(made.parent / "libpenstock.so")
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(f"TaskProlog={made}/task-prolog\n")
+    for place in (made, conf):
+        found = [each for each in check(place).findings if each.where.endswith("libpenstock.so")]
+        assert [each.level for each in found] == [level] and words in found[0].text
+
+
+def test_the_check_looks_at_the_library_of_each_machine_before_it_is_installed(tmp_path):
+    write_files(tmp_path, SlurmSite(shim="/nowhere/lib/%m/libpenstock.so"))
+    here, other = sorted(("x86_64", "aarch64"), key=lambda name: name != os.uname().machine)
+    numbers = {"x86_64": 62, "aarch64": 183}
+    for machine, number, words in ((other, numbers[other], "like this one"), (here, numbers[other], f"not for {here}")):
+        (tmp_path / "lib" / machine).mkdir(parents=True)
+        (tmp_path / "lib" / machine / "libpenstock.so").write_bytes(elf(number))
+        (found,) = (each for each in check(tmp_path).findings if each.where.endswith("libpenstock.so"))
+        assert found.where == f"{tmp_path}/lib/{here}/libpenstock.so" and words in found.text
+
+
+def test_a_slurm_conf_that_has_nothing_of_ours_is_named_and_another_text_refused(tmp_path):
+    (tmp_path / "slurm.conf").write_text("ClusterName=x\nProlog=/bin/true\n")
+    assert any("nothing of penstock is installed" in each.text for each in check(tmp_path / "slurm.conf").findings)
+    (tmp_path / "text").write_text("Dear reader,\nall is well.\n")
+    with pytest.raises(PenstockError, match=r"is no slurm.conf"):
+        check(tmp_path / "text")
 
 
 BROKEN = {

@@ -31,6 +31,12 @@ def library(compile_it: bool = True) -> Path:
     return _usable(shipped)
 
 
+def libraries() -> dict[str, Path]:
+    """By machine, all that there are: those of the wheel, or the one for this machine."""
+    shipped = {machine: path for machine in MACHINES if (path := SHIPPED / machine / _NAME).exists()}
+    return shipped or {os.uname().machine: library()}
+
+
 def preloaded(path: Path, env: Mapping[str, str]) -> str:
     """LD_PRELOAD with the library behind what the user has there: the order of others is theirs to choose.
 

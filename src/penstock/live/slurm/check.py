@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import PenstockError
+from penstock.live.slurm import library
 from penstock.live.slurm.configuration import SlurmConfig, read_config
 
 ERROR, WARNING = "error", "warning"
@@ -81,7 +82,10 @@ def check(path: Path) -> Checked:
     if path.is_dir():
         return check_folder(path)
     if path.is_file():
-        return check_config(read_config(path))
+        config = read_config(path)
+        if not config.values:
+            raise PenstockError(f"{path} is no slurm.conf: there is no line as ClusterName=NAME in it")
+        return check_config(config)
     raise PenstockError(f"{path}: no such file; a slurm.conf or a folder of `penstock slurm files` is expected")
 
 
@@ -89,6 +93,7 @@ def check_folder(folder: Path) -> Checked:
     """The files as they were made, before anybody installs them."""
     files = [folder / name for name in HOOKS]
     found = [each for hook in files for each in hook_findings(hook, hook.name)]
+    found += library_findings(folder / "task-prolog", folder)
     lua = folder / "job_submit.lua"
     found += lua_findings(lua)
     line = folder / "plugstack.conf.line"
@@ -104,6 +109,9 @@ def check_config(config: SlurmConfig) -> Checked:
         for script in config.scripts(key):
             files.append(script)
             found += hook_findings(script, key)
+            if key == "TaskProlog":
+                found += library_findings(script)
+    found += _foreign_findings(config)
     if "lua" in config.words("JobSubmitPlugins"):
         files.append(lua := config.path.parent / "job_submit.lua")
         found += lua_findings(lua)
@@ -112,6 +120,31 @@ def check_config(config: SlurmConfig) -> Checked:
         files.append(plugstack)
         found += plugstack_findings(plugstack)
     return Checked(tuple(str(each) for each in files), tuple(found))
+
+
+def library_findings(task_prolog: Path, folder: Path | None = None) -> Iterator[Finding]:
+    """Of the library that a task prolog of ours puts into every program."""
+    try:
+        text = task_prolog.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # which is said of the hook itself
+        return
+    if _OURS in text and (path := library.named_in(text)):
+        for place, words, complains in library.problems(path, folder):
+            yield Finding(ERROR if complains else WARNING, str(place), words)
+
+
+def _foreign_findings(config: SlurmConfig) -> Iterator[Finding]:
+    """Of a slurm.conf, or another text, that has nothing of ours."""
+    scripts = [script for key in _MISSING for script in config.scripts(key)]
+    if not any(_is_ours(script) for script in scripts):
+        yield Finding(WARNING, str(config.path), "none of its hooks is ours: nothing of penstock is installed by it")
+
+
+def _is_ours(script: Path) -> bool:
+    try:
+        return _OURS in script.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
 
 
 def _key_findings(config: SlurmConfig) -> Iterator[Finding]:

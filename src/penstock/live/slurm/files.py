@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from penstock.errors import InvalidOption
+from penstock.live.slurm.library import MACHINE, NAME, in_shell
 from penstock.wire.spool import FOLDER
 
 CONTROLLER_FOLDER = "/run/penstock/slurmctld"  # the spool of PrologSlurmctld and EpilogSlurmctld
@@ -76,13 +77,16 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
 
 @dataclass(frozen=True)
 class SlurmSite:
-    """Where things are at a site. In a spool's path %n stands for the node's name, as in slurm.conf."""
+    """Where things are at a site. In a spool's path %n stands for the node's name, as in slurm.conf.
+
+    In the library's, %m stands for the node's machine, as `uname -m` says.
+    """
 
     etc: str = ETC
     node_spool: str = FOLDER
     controller_spool: str = CONTROLLER_FOLDER
     segments: str = "/dev/shm"
-    shim: str = "/usr/lib/penstock/libpenstock.so"
+    shim: str = f"/usr/lib/penstock/{MACHINE}/{NAME}"
     address: str = "unix:/run/penstock/penstock.sock"
     penstock: str = "/opt/penstock/bin/penstock"
     license: str = LICENSE
@@ -163,7 +167,7 @@ def _filled(name: str, site: SlurmSite) -> str:
         "NODE_SPOOL": site.node_spool,
         "CONTROLLER_SPOOL": site.controller_spool,
         "SEGMENTS": shlex.quote(site.segments) if shell else site.segments,
-        "SHIM": shlex.quote(site.shim) if shell else site.shim,
+        "SHIM": in_shell(site.shim) if shell else site.shim,
         "ADDRESS": site.address,
         "PENSTOCK": site.penstock,
         "LICENSE": site.license,

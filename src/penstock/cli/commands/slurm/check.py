@@ -24,7 +24,8 @@ def check(place: Place = Path("/etc/slurm/slurm.conf"), json: Json = False) -> N
     checked = live.slurm.check.check(place)
     findings = [vars(each) for each in checked.findings]
     words = [f"{each.level}: {each.where}: {each.text}" for each in checked.findings]
-    looked = f"{len(checked.files)} files, {'nothing can fail by them' if checked.sound else 'which could fail a job'}"
+    count = f"{len(checked.files)} file{'s' if len(checked.files) != 1 else ''}"
+    looked = f"{count}, {'nothing can fail by them' if checked.sound else 'which could fail a job'}"
     tell({"sound": checked.sound, "files": list(checked.files), "findings": findings}, [*words, looked], json)
     if not checked.sound:
         raise typer.Exit(1)

@@ -12,8 +12,6 @@ from penstock.cli.parts.output import tell
 from penstock.cli.rooms import client, live
 from penstock.errors import InvalidOption
 
-LIBRARY = "libpenstock.so"
-
 Folder = Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Where to write them; else they are printed.")]
 Etc = Annotated[
     str | None, typer.Option("--etc", metavar="PATH", help="Where they will be installed.  [default: DIR's path]")
@@ -25,7 +23,7 @@ ControllerSpool = Annotated[
     str | None, typer.Option("--controller-spool", metavar="PATH", help="Of slurmctld.  [/run/penstock/slurmctld]")
 ]
 Shim = Annotated[
-    str | None, typer.Option("--shim", metavar="PATH", help="The library that paces programs.  [ours, copied into DIR]")
+    str | None, typer.Option("--shim", metavar="PATH", help="The library; %m is the machine.  [ours, copied into DIR]")
 ]
 Address = Annotated[
     str | None, typer.Option("--address", metavar="WHERE", help="The controller, for the units: tcp://host:port.")
@@ -54,17 +52,18 @@ def files(
 
     Nothing is installed: copy what you need to where --etc says.
     """
-    name, total = _license(license)
+    license_name, total = _license(license)
     etc = etc or (str(folder.absolute()) if folder is not None else None)
-    library = _library() if shim is None and folder is not None else None
+    place = live.slurm.library.PLACE
+    libraries = _libraries() if shim is None and folder is not None else {}
     given: dict[str, Any] = {
         "etc": etc,
         "node_spool": spool,
         "controller_spool": controller_spool,
-        "shim": shim or (f"{etc}/{LIBRARY}" if library is not None else None),
+        "shim": shim or (f"{etc}/{place}" if libraries else None),
         "address": address,
         "penstock": penstock,
-        "license": name,
+        "license": license_name,
         "total": total,
         "slurm_user": slurm_user,
     }
@@ -76,22 +75,23 @@ def files(
         if folder.exists() and not folder.is_dir():
             raise InvalidOption(f"{folder} is a file; the name of a folder is accepted")
         made = live.slurm.files.write_files(folder, site)
-        if library is not None:
-            live.slurm.files.put(folder / LIBRARY, library.read_bytes(), 0o644)
-        names = [*(each.name for each in made), *([LIBRARY] if library is not None else [])]
+        copies = {str(live.slurm.library.found_at(place, name)): path for name, path in libraries.items()}
+        for name, path in copies.items():
+            live.slurm.files.put(folder / name, path.read_bytes(), 0o644)
+        names = [*(each.name for each in made), *copies]
         words = [*(f"{folder / each}" for each in names), f"Next: penstock slurm check {folder}"]
     listed = [{"name": each.name, "mode": f"{each.mode:04o}", "text": each.text} for each in made]
     where = str(folder) if folder is not None else None
     tell({"folder": where, "files": listed, "shim": site.shim}, words, json)
 
 
-def _library() -> Path | None:
-    """The library that paces programs which do not ask, if there is one for this machine."""
+def _libraries() -> dict[str, Path]:
+    """The libraries that pace programs which do not ask, by machine; none, and why, where there is not one."""
     try:
-        return client.shim.library.library()
+        return client.shim.library.libraries()
     except client.shim.library.NoLibrary as error:
         typer.echo(f"penstock: {error}; programs that do not ask are not paced", err=True)
-        return None
+        return {}
 
 
 def _license(text: str | None) -> tuple[str | None, int | None]:
