@@ -169,6 +169,18 @@ def test_operations_on_names_are_counted(job: Job, built: Path) -> None:
         assert 50 <= after.opened - before.opened < 60 and 50 <= after.stated - before.stated < 60
 
 
+def test_operations_that_the_server_refuses_are_counted_and_links_renames_and_questions(job: Job, built: Path) -> None:
+    program = compiled(built, "gcc", "moves.c", ("-O2", "-w", "-pthread", "-D_FORTIFY_SOURCE=2"))
+    job.segment.set_devices([job.folder.stat().st_dev])
+    names, found = ("opened", "stated", "unlinked", "created"), []
+    for times in (0, 50):  # the first for what a start takes
+        before = job.counts
+        job.run(program, "names", job.folder / f"name-{times}", str(times))
+        after = job.counts
+        found.append([getattr(after, name) - getattr(before, name) for name in names])
+    assert [many - none for none, many in zip(*found, strict=True)] == [5 * 50, 6 * 50, 3 * 50, 6 * 50]
+
+
 @pytest.mark.parametrize("env", [{"PENSTOCK": "off"}, {"PENSTOCK_BUCKET": "/dev/shm/no-such"}, {"PENSTOCK_BUCKET": ""}])
 def test_without_a_segment_all_passes(job: Job, env: dict[str, str]) -> None:
     job.run("dd", "if=/dev/zero", "of=out", f"bs={MIB}", "count=1", **env)

@@ -105,10 +105,10 @@ def _run_inside(command: list[str], path: Path, announced: tuple[int, str], stri
         if amount:
             segment.end_announced()
     if json:  # who has the connection knows what went past, and names it
-        moved = float(segment.counts().moved - before.moved)
-        asked = {"job": os.environ.get("PENSTOCK_JOB", ""), "announced": float(amount)}
-        done = {"waited": 0.0, "seconds": time.monotonic() - began, "moved": moved, "past": 0.0, "exit": ended}
-        print(as_json({**asked, **done}, indent=0), file=sys.stderr)
+        moved, seconds = float(segment.counts().moved - before.moved), time.monotonic() - began
+        told = {"announced": float(amount), "waited": 0.0, "seconds": seconds, "moved": moved, "past": 0.0}
+        job = os.environ.get("PENSTOCK_JOB", "")
+        print(as_json({"job": job, **told, "exit": ended}, indent=0), file=sys.stderr)
     if ended < 0:
         signals.die(-ended)
     sys.exit(ended)

@@ -1,5 +1,6 @@
 /* Moves bytes in the way that its first argument names; the second is a file, the third how many bytes. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -211,6 +212,26 @@ static void removed(void) { /* operations on names: volume of each */
     }
 }
 
+static void names(void) { /* as many of each as volume: 5 opened, 6 stated, 3 unlinked, 6 created */
+    char other[4096], none[4096], text[10];
+    struct stat about;
+    snprintf(other, sizeof other, "%s-2", path), snprintf(none, sizeof none, "%s-none/x", path);
+    close(out());
+    for (long i = 0; i < volume; i++) {
+        if (open(other, O_RDONLY) >= 0 || fopen(other, "r") || open(none, O_RDONLY) >= 0) exit(21); /* opened, twice: */
+        closedir(opendir(".")); /* nobody can say on which device what is in a folder that is not there */
+        if (opendir(other)) exit(21);
+        close(open(path, O_RDONLY));
+        if (!stat(other, &about) || !lstat(other, &about) || access(path, F_OK) || !access(other, F_OK)) exit(22);
+        if (readlink(path, text, sizeof text) >= 0) exit(22); /* which fails with EINVAL: not counted */
+        if (faccessat(AT_FDCWD, path, R_OK, 0) || fstatat(AT_FDCWD, path, &about, 0)) exit(22);
+        if (link(path, other) || !link(path, other) || unlink(other)) exit(23);
+        if (symlink(path, other) || rename(other, other) || unlink(other) || !unlink(other)) exit(23);
+        if (!mkdir(path, 0700) || open(path, O_RDWR | O_CREAT | O_EXCL, 0600) >= 0) exit(24);
+        if (stat((void *)1, &about) != -1 || errno != EFAULT) exit(25); /* and nobody stumbles */
+    }
+}
+
 int main(int count, char **words) {
     static const struct {
         const char *name;
@@ -219,7 +240,7 @@ int main(int count, char **words) {
                 {"printed", printed}, {"at_exit", at_exit}, {"reused", reused}, {"duplicated", duplicated},
                 {"threads", threads}, {"forks", forks}, {"execs", execs}, {"sends", sends}, {"spliced", spliced},
                 {"errors", errors}, {"appended", appended}, {"quits", quits}, {"quits_fast", quits_fast}, {"becomes", becomes},
-                {"wide", wide}, {"removed", removed}};
+                {"wide", wide}, {"removed", removed}, {"names", names}};
     if (count != 4) return 2;
     path = words[2], volume = atol(words[3]);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
