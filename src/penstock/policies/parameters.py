@@ -32,6 +32,19 @@ def split_settings(text: str) -> tuple[str, dict[str, float]]:
     return match[1].strip(), settings
 
 
+def split_misled(asked: str) -> tuple[str, dict[str, float]]:
+    """The policy, and what it is told.
+
+    >>> split_misled("misled(reserve-credit(k=2),end=0.8)")
+    ('reserve-credit(k=2)', {'end': 0.8})
+    """
+    inside = asked.partition("(")[2][:-1]
+    # The policy's own parameters are in parentheses, what it is told is not.
+    match = re.fullmatch(r"(.*?(?:\(.*\))?)((?:,[^()]*)?)", inside)
+    who, told = (match[1], match[2]) if match else (inside, "")
+    return who.strip(), split_settings(f"misled({told.lstrip(',')})")[1]
+
+
 def check_known(who: str, known: Settings, given: Settings) -> None:
     """Refuse a parameter that a policy does not have."""
     for name in given:

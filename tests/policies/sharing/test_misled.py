@@ -9,9 +9,10 @@ import pytest
 
 from penstock import generate, simulate
 from penstock.errors import PenstockError
+from penstock.policies.parameters import split_misled
 from penstock.policies.sharing import find
-from penstock.policies.sharing.catalogue import from_function
-from penstock.policies.sharing.misled import misled, split_misled
+from penstock.policies.sharing.catalogue import check, from_function
+from penstock.policies.sharing.misled import misled
 from penstock.wire.guesses import guess
 
 SMALL = generate("synthetic", 3, applications=6, small=2, horizon=2e5)
@@ -51,6 +52,10 @@ def test_its_label_finds_it_again(text: str) -> None:
 def test_parameters_of_the_policy_are_its_own() -> None:
     assert split_misled("misled(reserve-credit(k=2,ahead=1),end=0.8)") == ("reserve-credit(k=2,ahead=1)", {"end": 0.8})
     assert split_misled("misled(reserve-credit(k=2,ahead=1))") == ("reserve-credit(k=2,ahead=1)", {})
+    for name in ("misled(reserve-credit,end=0.8)", "misled( reserve-credit(k=2),end=0.8 )"):
+        check(name)  # what a command line does before it loads anything
+    with pytest.raises(PenstockError, match="no sharing policy named 'nobody'"):
+        check("misled(nobody,end=0.8)")
     assert find("misled(credited-yield(g=3),end=2)").settings == {"g": 3.0}
 
 

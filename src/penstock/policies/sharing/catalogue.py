@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import PolicyError
 from penstock.policies.catalogue import Catalogue
-from penstock.policies.parameters import split_settings
+from penstock.policies.parameters import split_misled, split_settings
 
 if TYPE_CHECKING:
     from penstock.policies.sharing.policy import Sharing
@@ -45,6 +45,7 @@ OURS = {
     "hierarchical-round-robin": "hierarchical_round_robin",
 }
 NAMES = tuple(OURS)
+_MISLED = re.compile(r"misled\s*\(.*\)")
 
 
 def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
@@ -63,8 +64,8 @@ def find(asked: str | Sharing | Callable[..., None]) -> Sharing:
         return from_function(asked)
     if not isinstance(asked, str):
         raise PolicyError(f"a sharing policy is a name or a function (view, rates), not a {type(asked).__name__}")
-    if re.fullmatch(r"misled\s*\(.*\)", asked.strip()):
-        from penstock.policies.sharing.misled import misled, split_misled  # noqa: PLC0415 - loads Numba
+    if _MISLED.fullmatch(asked.strip()):
+        from penstock.policies.sharing.misled import misled  # noqa: PLC0415 - loads Numba
 
         who, told = split_misled(asked.strip())
         return misled(find(who), told)
@@ -84,6 +85,9 @@ def known_names() -> tuple[str, ...]:
 
 def check(asked: str) -> None:
     """Refuse what is no policy's name, without loading any policy."""
+    if _MISLED.fullmatch(asked.strip()):  # what it is told wrong is looked at when it is found
+        check(split_misled(asked.strip())[0])
+        return
     name, settings = _split(asked.strip())
     _catalogue.check(name)
     _catalogue.check_settings(name, settings)

@@ -12,7 +12,6 @@ all stays true.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -20,7 +19,7 @@ import numpy as np
 
 from penstock.errors import PolicyError
 from penstock.kernels.arrays import Floats, Ints
-from penstock.policies.parameters import check_known, split_settings
+from penstock.policies.parameters import check_known
 from penstock.policies.sharing.policy import Decide, Sharing
 from penstock.policies.sharing.view import View, shut
 from penstock.wire.guesses import FIRST, guess
@@ -31,19 +30,6 @@ TRUTH = {"end": 1.0, "volumes": 1.0, "late": 0.0, "lost": 0.0, "unannounced": 0.
 _WIDTH = 7
 _POSTED, _VOLUME, _BEFORE = 2, 3, slice(4, 7)
 _ONE, _GOLDEN = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
-
-
-def split_misled(asked: str) -> tuple[str, dict[str, float]]:
-    """The policy, and what it is told.
-
-    >>> split_misled("misled(reserve-credit(k=2),end=0.8)")
-    ('reserve-credit(k=2)', {'end': 0.8})
-    """
-    inside = asked.partition("(")[2][:-1]
-    # The policy's own parameters are in parentheses, what it is told is not.
-    match = re.fullmatch(r"(.*?(?:\(.*\))?)((?:,[^()]*)?)", inside)
-    who, told = (match[1], match[2]) if match else (inside, "")
-    return who.strip(), split_settings(f"misled({told.lstrip(',')})")[1]
 
 
 def misled(policy: Sharing, told: Mapping[str, float]) -> Sharing:
