@@ -16,9 +16,12 @@ from typing import Any
 import pytest
 
 from forked import Forked
+from penstock.client.agent import checks
+from penstock.client.agent.node import NodeConfig
+from penstock.client.config import parse_address
 from penstock.client.segment import Segment
 from penstock.client.shim.library import NoLibrary, library
-from penstock.wire.spool import READER, this_boot
+from penstock.wire.spool import READER, Spool, this_boot
 
 from .conftest import PATIENCE, Server, until
 
@@ -228,6 +231,20 @@ def test_what_would_keep_it_from_working_is_said_before(node: Node, tmp_path: Pa
     bad = check("--spool", str(node.spool), "--path", str(tmp_path), "--address", str(tmp_path / "nobody"))
     words = " ".join(bad["problems"])
     assert not bad["ok"] and "is not believed" in words and "no mount point" in words and "does not let a node" in words
+
+
+def test_what_is_not_there_is_said_before_and_what_the_start_makes_is_not(tmp_path: Path) -> None:
+    config = NodeConfig("n1", parse_address(str(tmp_path / "nobody")), paths=("/no/such",), folder=tmp_path)
+    (tmp_path / "file").touch()
+    new, impossible = tmp_path / "new" / "spool", tmp_path / "file" / "spool"
+    *found, last = checks.problems(config, Spool(str(new)), new / "node.json")
+    assert "does not let a node in" in last
+    assert [each for each in found if "root" not in each] == ["/no/such is not there: no file of it would be paced"]
+    found = checks.problems(config, Spool(str(impossible)), Path("/proc/x/y"))
+    assert found[:2] == [
+        f"the spool {impossible} cannot be made ({tmp_path}/file is no folder)",
+        "/proc/x/y cannot be written (/proc cannot be written to); --state FILE names another place",
+    ]
 
 
 @with_library

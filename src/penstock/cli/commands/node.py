@@ -60,7 +60,7 @@ def node(
     config = replace(_config(name, path, segments, address), cap=_cap(cap), unpaced=_unpaced())
     found = Spool(str(spool), frozenset({0, os.geteuid()}))
     if check:
-        _check(config, found, json)
+        _check(config, found, state, json)
         return
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     with client.agent.lock.held(state.with_suffix(".lock")), found.attended():
@@ -117,9 +117,9 @@ def _run(config: NodeConfig, roster: Any, json: bool) -> None:
     node.run(ready)
 
 
-def _check(config: NodeConfig, spool: Spool, json: bool) -> None:
+def _check(config: NodeConfig, spool: Spool, state: Path, json: bool) -> None:
     """What would keep it from working, each in a sentence."""
-    problems = client.agent.checks.problems(config, spool)
+    problems = client.agent.checks.problems(config, spool, state)
     facts = {
         "ok": not problems,
         "problems": problems,

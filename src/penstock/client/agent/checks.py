@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import select
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from penstock.client.agent.connection import Connection, Lost, Up
 from penstock.client.agent.node import NodeConfig
@@ -15,19 +17,43 @@ from penstock.wire.spool import Spool
 PATIENCE = 4.0  # seconds for being let in
 
 
-def problems(config: NodeConfig, spool: Spool) -> list[str]:
+def problems(config: NodeConfig, spool: Spool, state: Path) -> list[str]:
     """Each in a sentence; none: it would work."""
-    return [*_of_spool(spool), *_of_folder(config), *_of_paths(config), *_of_controller(config)]
+    at_home = (*_of_spool(spool), *_of_state(state), *_of_folder(config))
+    return [*at_home, *_of_paths(config), *_of_controller(config)]
 
 
 def _of_spool(spool: Spool) -> Iterator[str]:
+    if not os.path.lexists(spool.path):  # the start makes it
+        if (wrong := _cannot_hold(Path(spool.path))) is not None:
+            yield f"the spool {spool.path} cannot be made ({wrong})"
+        return
     if not os.path.isdir(spool.path):
-        yield f"there is no spool {spool.path}: nobody would say which jobs are here (`penstock slurm files`)"
+        yield f"the spool {spool.path} is no folder"
         return
     try:
         spool.pending(0)
     except PenstockError as error:
         yield str(error)
+
+
+def _of_state(state: Path) -> Iterator[str]:
+    if (wrong := _cannot_hold(state)) is not None:
+        yield f"{state} cannot be written ({wrong}); --state FILE names another place"
+
+
+def _cannot_hold(path: Path) -> str | None:
+    """Why nothing can be put there, its folders made if need be; None: it can."""
+    folder = path.parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError:
+        return f"{folder} cannot be written to"
 
 
 def _of_folder(config: NodeConfig) -> Iterator[str]:
@@ -39,7 +65,9 @@ def _of_folder(config: NodeConfig) -> Iterator[str]:
 
 def _of_paths(config: NodeConfig) -> Iterator[str]:
     for path in config.paths:
-        if not os.path.ismount(path):
+        if not os.path.exists(path):
+            yield f"{path} is not there: no file of it would be paced"
+        elif not os.path.ismount(path):
             yield f"{path} is no mount point: all files of the file system that it is on would be paced"
 
 
