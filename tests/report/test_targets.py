@@ -120,7 +120,7 @@ def printed(table, width=120):
 
 
 def styles(table, heading):
-    [column] = [column for column in table.columns if column.header == heading]
+    [column] = [column for column in table.columns if column.heading == heading]
     return [cell.style for cell in column.cells]
 
 

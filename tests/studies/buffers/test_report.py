@@ -74,7 +74,7 @@ def test_a_long_table_has_the_slowest() -> None:
     assert table.row_count == 40
     left = sorted(run.stretch)[9]
     assert run_lines(run, shared.size, shared.traffic)[0] == (
-        f"… and 10 more with a stretch of at most {left:.4f} (--json)"
+        f"… and 10 more with a stretch of at most {left:.4f} (--all)"
     )
     assert slowest([1.0, 3.0, 2.0, 3.0], 2) == [1, 3] and slowest([1.0, 3.0, 2.0], 9) == [0, 1, 2]
     assert run.names[run.stretch.index(run.max_stretch)] in text_of(table)

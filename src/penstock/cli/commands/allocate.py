@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile
+from penstock.cli.parts.options import Json, ListAll, Noise, PlanOut, Plot, ScenarioFile
 from penstock.cli.parts.output import check_outputs, draw, print_allotment, print_allotments, print_json
 from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
@@ -64,6 +64,7 @@ def allocate(
     seed: Seed = None,
     json: Json = False,
     plot: Plot = None,
+    all_: ListAll = False,
 ) -> None:
     """Give the applications of SCENARIO their storage targets, and see how they fare on them."""
     policies: dict[str, object] = {"--allocation": allocation, "--placement": placement}
@@ -96,7 +97,7 @@ def allocate(
     if plan_out:
         write_plan(studies.plans.plan_of_allotment(best), plan_out)
     unread = say_ignored(found, "allocate")
-    return _show(best, start, None if out is None else whole, exported, unread, json, plot)
+    return _show(best, start, None if out is None else whole, exported, unread, json, plot, everything=all_)
 
 
 class _Search(NamedTuple):
@@ -215,6 +216,8 @@ def _show(
     unread: dict[str, Any],
     json: bool,
     plot: Path | None,
+    *,
+    everything: bool,
 ) -> None:
     """Files first; then the export itself if it has no file, else JSON or a table."""
     if plot:
@@ -229,7 +232,7 @@ def _show(
         extra = {} if moving is None else {"moves": [move._asdict() for move in moving]}
         print_json(best.to_dict() | extra | unread)
     else:
-        print_allotment(best, start, moving, plot, file)
+        print_allotment(best, start, moving, plot, file, everything=everything)
 
 
 def _show_all(

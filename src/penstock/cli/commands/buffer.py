@@ -11,8 +11,8 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Lead, Noise, PlanOut, Plot, ScenarioFile, Seed
-from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.options import Json, Lead, ListAll, Noise, PlanOut, Plot, ScenarioFile, Seed
+from penstock.cli.parts.output import MOST_ROWS, check_outputs, draw, print_json, say
 from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.simulations import disturbed
@@ -88,6 +88,7 @@ def buffer(
     plan_out: PlanOut = None,
     json: Json = False,
     plot: Plot = None,
+    all_: ListAll = False,
 ) -> None:
     """Run SCENARIO behind a burst buffer and show what it is worth: who still waits, and how long."""
     given, ahead = _asked(capacity, sweep), studies.buffer_words.read_lead(lead)
@@ -103,7 +104,7 @@ def buffer(
     asked = None if sweep else given or _of_platform(found)
     chosen = _chosen(strategy, sharing, compare)
     split = _split(found, partition, common, ahead)
-    output = _Output(split, json, plot, say_ignored(found, "buffer"))
+    output = _Output(split, json, plot, say_ignored(found, "buffer"), all_)
     if asked is None:
         return _show_sweep(_swept(found, chosen, split, admit), output)
     size = _bytes(asked, split)
@@ -234,6 +235,7 @@ class _Output(NamedTuple):
     json: bool
     plot: Path | None
     unread: dict[str, Any]  # what of the scenario plays no part
+    everything: bool  # all rows of a long table
 
     def tell(self, record: dict[str, Any], table: Table | None, lines: list[str], plot: Path | None) -> None:
         """JSON, or a table and sentences, and the file that came with them."""
@@ -249,9 +251,9 @@ def _show(run: Buffered, output: _Output) -> None:
     if plot:
         draw(lambda drawn: report.buffers.plot.run_figure(drawn, traffic), run, plot)
     words = report.buffers.table
-    output.tell(
-        run.to_dict() | {"size": size}, words.run_table(run, traffic), words.run_lines(run, size, traffic), plot
-    )
+    most = None if output.everything else MOST_ROWS
+    table, lines = words.run_table(run, traffic, most), words.run_lines(run, size, traffic, most)
+    output.tell(run.to_dict() | {"size": size}, table, lines, plot)
 
 
 def _show_comparison(comparison: StrategyComparison, output: _Output) -> None:

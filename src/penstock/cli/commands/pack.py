@@ -10,7 +10,7 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Noise, PlanOut, Plot, ScenarioFile, Seed, Sharing
+from penstock.cli.parts.options import Json, ListAll, Noise, PlanOut, Plot, ScenarioFile, Seed, Sharing
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_packing, print_packings
 from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
@@ -55,6 +55,7 @@ def pack(
     plan_out: PlanOut = None,
     json: Json = False,
     plot: Plot = None,
+    all_: ListAll = False,
 ) -> None:
     """Map the jobs of SCENARIO to its I/O nodes, in packs or one by one, and run them there."""
     if compare and (backfill or mapping is not None or sensitivity is not None or plot or plan_out):
@@ -87,16 +88,16 @@ def pack(
     else:
         if plan_out:
             write_plan(studies.plans.plan_of_packing(packing, found), plan_out)
-        _show(packing, unread, json, plot)
+        _show(packing, unread, json, plot, everything=all_)
 
 
-def _show(packing: Packing, unread: dict[str, Any], json: bool, plot: Path | None) -> None:
+def _show(packing: Packing, unread: dict[str, Any], json: bool, plot: Path | None, *, everything: bool) -> None:
     if plot:
         draw(report.packs.plot.packing_figure, packing, plot)
     if json:
         print_json(packing.to_dict() | unread)
     else:
-        print_packing(packing, plot)
+        print_packing(packing, plot, everything=everything)
 
 
 def _show_all(packings: abc.Mapping[str, Packing], file: Path, unread: dict[str, Any], json: bool) -> None:

@@ -9,8 +9,8 @@ import typer
 
 from penstock.cli.parts.choices import need_file
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import Json, Lead, Noise, PlanOut, Plot, ScenarioFile, Seed
-from penstock.cli.parts.output import check_outputs, draw, print_json, say
+from penstock.cli.parts.options import Json, Lead, ListAll, Noise, PlanOut, Plot, ScenarioFile, Seed
+from penstock.cli.parts.output import MOST_ROWS, check_outputs, draw, print_json, say
 from penstock.cli.parts.plans import check_plan_out, write_plan
 from penstock.cli.parts.progress import ProgressLine
 from penstock.cli.parts.simulations import disturbed
@@ -64,6 +64,7 @@ def size_buffer(
     plan_out: PlanOut = None,
     json: Json = False,
     plot: Plot = None,
+    all_: ListAll = False,
 ) -> None:
     """Find the smallest burst buffer with which nobody in SCENARIO is slowed down, and how to share it."""
     prices = {"--price-per-tb": price_per_tb, "--price-per-gbs": price_per_gbs}
@@ -90,7 +91,7 @@ def size_buffer(
     if plan_out:
         write_plan(studies.plans.plan_of_sizing(sizing), plan_out)
     needs = _needs(found, sizing) if strategies else None
-    return _show(sizing, needs, schedule, explain, say_ignored(found, "size-buffer"), json, plot)
+    return _show(sizing, needs, schedule, explain, say_ignored(found, "size-buffer"), json, plot, everything=all_)
 
 
 def _check_options(
@@ -187,6 +188,8 @@ def _show(
     unread: dict[str, Any],
     json: bool,
     plot: Path | None,
+    *,
+    everything: bool,
 ) -> None:
     """Files first; then JSON or a table."""
     if sizing.infeasible is not None:
@@ -206,7 +209,8 @@ def _show(
     summary = [*words.sizing_lines(sizing), *words.need_lines(sizing, needs)]
     brief = explain and sizing.size > 0.0
     told = [*summary[:1], *lines] if brief else summary
-    return say([words.sizing_table(sizing), *words.rest_of_table(sizing), *told], schedule, plot)
+    most = None if everything else MOST_ROWS
+    return say([words.sizing_table(sizing, most), *words.rest_of_table(sizing, most), *told], schedule, plot)
 
 
 def _impossible(sizing: Sizing) -> InvalidOption:

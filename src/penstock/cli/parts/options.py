@@ -72,6 +72,7 @@ ScheduleFile = Annotated[
 ]
 TimeLimit = Annotated[str, typer.Option(metavar="TIME", help="How long to look for the exact optimum: 30, 5 min, 1 h.")]
 All = Annotated[bool, typer.Option("--all", help="Show all policies and all rows, not only the ones that tell most.")]
+ListAll = Annotated[bool, typer.Option("--all", help="Show all rows of a long table, not those only that tell most.")]
 Details = Annotated[bool, typer.Option("--details", help="Show how much work it was to simulate, too.")]
 Budget = Annotated[
     int | None,

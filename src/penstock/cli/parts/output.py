@@ -149,10 +149,11 @@ def print_optimum(best: Optimum, *written: Path | None) -> None:
     say([report.optimum.optimum_words(best)], *written)
 
 
-def print_packing(packing: Packing, *written: Path | None) -> None:
+def print_packing(packing: Packing, *written: Path | None, everything: bool = False) -> None:
     """One packing as a table, what it says in words, and the files that came with it."""
     words = report.packs.table
-    say([words.packing_table(packing), *words.packing_lines(packing)], *written)
+    most = None if everything else MOST_ROWS
+    say([words.packing_table(packing, most), *words.packing_lines(packing, most)], *written)
 
 
 def print_packings(packings: Mapping[str, Packing]) -> None:
@@ -162,12 +163,16 @@ def print_packings(packings: Mapping[str, Packing]) -> None:
 
 
 def print_allotment(
-    allotment: Allotment, start: Allotment, moves: Sequence[Move] | None = None, *written: Path | None
+    allotment: Allotment,
+    start: Allotment,
+    moves: Sequence[Move] | None = None,
+    *written: Path | None,
+    everything: bool = False,
 ) -> None:
     """Targets given out as a table, what it says in words, what was better than `start`, and who had to move."""
-    words = report.targets.table
-    lines = [*words.allotment_lines(allotment), *words.improvement_lines(start, allotment)]
-    say([words.allotment_table(allotment), *lines, *([] if moves is None else words.move_lines(moves))], *written)
+    words, most = report.targets.table, None if everything else MOST_ROWS
+    lines = [*words.allotment_lines(allotment, most), *words.improvement_lines(start, allotment)]
+    say([words.allotment_table(allotment, most), *lines, *([] if moves is None else words.move_lines(moves))], *written)
 
 
 def print_allotments(allotments: Sequence[Allotment], refused: Iterable[str], *written: Path | None) -> None:

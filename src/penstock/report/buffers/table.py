@@ -28,7 +28,7 @@ _DIGITS = 3
 _SETTLED = 1e-6  # relative: closer to the bound than this is at the bound
 
 
-def run_table(run: Buffered, traffic: Traffic) -> Table:
+def run_table(run: Buffered, traffic: Traffic, most: int | None = MOST_ROWS) -> Table:
     """One row per application, the largest stretch standing out; of very many, those with the largest."""
     own = run.partition != "dynamic"
     table = titled_table(f"{_volume(run.capacity, traffic)}, {_whose(run)}, {run.strategy}: {_stretches(run)}")
@@ -36,7 +36,7 @@ def run_table(run: Buffered, traffic: Traffic) -> Table:
     for heading in [*(["own part"] if own else []), "completion", "stretch", "C/C_min (P5)"]:
         table.add_column(heading, justify="right", no_wrap=True)
     parts, ends = bytes_scale(traffic.limits, max(run.shares)), time_scale(run.end)
-    for place in slowest(run.stretch, MOST_ROWS):
+    for place in slowest(run.stretch, most):
         stretch = run.stretch[place]
         worst = len(run.names) > 1 and stretch == run.max_stretch > _NOBODY
         table.add_row(
@@ -49,16 +49,16 @@ def run_table(run: Buffered, traffic: Traffic) -> Table:
     return table
 
 
-def slowest(stretch: Sequence[float], most: int) -> list[int]:
+def slowest(stretch: Sequence[float], most: int | None) -> list[int]:
     """Who is shown: everybody, or so many that were stretched most, in the order of the scenario."""
     order = sorted(range(len(stretch)), key=lambda place: -stretch[place] if stretch[place] >= 0.0 else -math.inf)
     return sorted(order[:most])
 
 
-def run_lines(run: Buffered, size: float, traffic: Traffic) -> list[str]:
+def run_lines(run: Buffered, size: float, traffic: Traffic, most: int | None = MOST_ROWS) -> list[str]:
     """How much of the smallest buffer that is, how the applications fared, and what to do."""
     return [
-        *_cut_line(run),
+        *_cut_line(run, most),
         *_lead_lines(run),
         _part_line(run, size, traffic),
         _fared_line(run),
@@ -118,8 +118,8 @@ def _worse_lines(run: Buffered) -> list[str]:
     return [f"This buffer is worse than none, under this strategy: without it {found}."]
 
 
-def _cut_line(run: Buffered) -> list[str]:
-    rest = len(run.names) - MOST_ROWS
+def _cut_line(run: Buffered, most: int | None) -> list[str]:
+    rest = 0 if most is None else len(run.names) - most
     if rest <= 0:
         return []
     return rest_lines(len(run.names), f" with a stretch of at most {fixed(sorted(run.stretch)[rest - 1])}")

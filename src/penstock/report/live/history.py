@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-from rich.text import Text
-
 from penstock.report.live.table import count, rate, user_name, volume
-from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import NOTHING, Scale, duration, fixed, percent, time_scale
-from penstock.report.parts.titled_table import rest_lines, titled_table
+from penstock.report.parts.titled_table import rest_lines
 
 if TYPE_CHECKING:
     from penstock.live.journal import Replayed
@@ -20,6 +16,7 @@ if TYPE_CHECKING:
     from penstock.lookback.shadow import Account, Shadow
 
 MOST_ROWS = 30
+_MOST_LINES = 60
 REALLY = "really"
 
 
@@ -35,7 +32,7 @@ def explanation_lines(found: Explanation) -> list[str | FittingTable]:
         for place, (heading, spare, right) in enumerate(_PHASE_HEADINGS)
     )
     table = FittingTable(f"job {found.job}; times in {scale.unit}", columns)
-    more = rest_lines(len(found.operations), ", earlier ones", shown=MOST_ROWS)
+    more = rest_lines(len(found.operations), ", earlier ones", "--json", MOST_ROWS)
     return [table, *more, *delay_words(found), *_longest_wait(found)]
 
 
@@ -122,7 +119,7 @@ def limited_lines(found: Limited) -> list[str | FittingTable]:
     if not found.jobs:
         return [f"Nobody was limited in the last {duration(found.seconds)}."]
     jobs = _held_table(f"limited in the last {duration(found.seconds)}", "job", found.jobs[:MOST_ROWS])
-    more = rest_lines(len(found.jobs), " that lost less", shown=MOST_ROWS)
+    more = rest_lines(len(found.jobs), " that lost less", "--json", MOST_ROWS)
     return [jobs, *more, _held_table("by user", "user", found.users[:MOST_ROWS])]
 
 
@@ -141,21 +138,24 @@ def _held_table(title: str, first: str, rows: Sequence[HeldBack]) -> FittingTabl
     return FittingTable(title, columns if first == "job" else [columns[0], *columns[2:]])
 
 
-def shadow_lines(found: Shadow, job: str | None = None) -> list[str | Table]:
+def shadow_lines(found: Shadow, job: str | None = None) -> list[str | FittingTable]:
     """What happened beside what would have: all jobs in one row for each policy, then each job."""
-    return [_policies_table(found), _jobs_table(found, job), *_notes(found)]
+    return [_policies_table(found), "", _jobs_table(found, job), *_notes(found)]
 
 
-def _policies_table(found: Shadow) -> Table:
-    table = titled_table(traffic_words(found))
-    table.add_column("policy", overflow="fold", min_width=12)
-    for heading in ("min\nyield", "mean\nyield", "effi-\nciency", "longest\nwait", "mean\nwait", "all done\nafter"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for account in (found.real, *found.would):
-        yields = [fixed(account.min_yield), fixed(account.mean_yield), fixed(account.efficiency)]
-        times = [_wait(account.max_wait), _wait(account.mean_wait), duration(account.makespan)]
-        table.add_row(Breakable(Text(policy_name(found, account))), *map(Text, [*yields, *times]))
-    return table
+def _policies_table(found: Shadow) -> FittingTable:
+    accounts = (found.real, *found.would)
+    names = [policy_name(found, account) for account in accounts]
+    columns = (
+        Column("policy", cells(names), right=False, folds=True),
+        Column("min\nyield", cells(fixed(account.min_yield) for account in accounts)),
+        Column("mean\nyield", cells(fixed(account.mean_yield) for account in accounts), spare=3),
+        Column("effi-\nciency", cells(fixed(account.efficiency) for account in accounts), spare=4),
+        Column("longest\nwait", cells(_wait(account.max_wait) for account in accounts)),
+        Column("mean\nwait", cells(_wait(account.mean_wait) for account in accounts), spare=2),
+        Column("all done\nafter", cells(duration(account.makespan) for account in accounts), spare=1),
+    )
+    return FittingTable(traffic_words(found), columns)
 
 
 def traffic_words(found: Shadow) -> str:
@@ -182,21 +182,31 @@ def policy_name(found: Shadow, account: Account) -> str:
     return f"{REALLY} ({', '.join(found.traffic.policies[:2])}{' …' if len(found.traffic.policies) > 2 else ''})"
 
 
-def _jobs_table(found: Shadow, job: str | None) -> Table:
-    """Each job's yield and wait, those whose wait differs most first."""
+def _jobs_table(found: Shadow, job: str | None) -> FittingTable:
+    """Each job's yield and wait, those whose wait differs most first.
+
+    A row for each policy, below what happened: a column for each would be too narrow to read with more than three.
+    """
     accounts = (found.real, *found.would)
     scale = time_scale(max(abs(fared.wait) for account in accounts for fared in account.jobs))
-    table = titled_table(f"each job: yield, and {scale.unit} longer than alone")
-    table.add_column("job", overflow="fold", min_width=12)
-    for account in accounts:
-        table.add_column(Breakable(Text(account.sharing or REALLY)), justify="right")
     rows = list(zip(*(account.jobs for account in accounts), strict=True))
     rows.sort(key=lambda fared: max(each.wait for each in fared) - min(each.wait for each in fared), reverse=True)
-    chosen = [fared for fared in rows if job is None or fared[0].name.partition("#")[0] == job]
-    for fared in chosen[:MOST_ROWS]:
-        cells = [f"{fixed(each.yield_, 3)} {fixed(each.wait / scale.divisor + 0.0, 2):>6}" for each in fared]
-        table.add_row(Breakable(Text(fared[0].name)), *map(Text, cells))
-    return table
+    chosen = [fared for fared in rows if job is None or fared[0].name.partition("#")[0] == job][: _most_jobs(found)]
+    names = [account.sharing or REALLY for account in accounts]
+    lines = [(fared[0].name, *pair) for fared in chosen for pair in zip(names, fared, strict=True)]
+    waits = [f"{each.wait / scale.divisor + 0.0:.2f} {scale.unit}" for _, _, each in lines]
+    columns = (
+        Column("job", cells(name if policy == REALLY else "" for name, policy, _ in lines), right=False, folds=True),
+        Column("policy", cells(policy for _, policy, _ in lines), right=False, folds=True),
+        Column("yield", cells(fixed(each.yield_, 3) for _, _, each in lines)),
+        Column("longer\nthan alone", cells(waits)),
+    )
+    return FittingTable("each job under each policy, those whose wait differs most first", columns)
+
+
+def _most_jobs(found: Shadow) -> int:
+    """As many as make a table that somebody reads."""
+    return max(3, min(MOST_ROWS, _MOST_LINES // (1 + len(found.would))))
 
 
 def _wait(seconds: float) -> str:
@@ -208,8 +218,8 @@ def _wait(seconds: float) -> str:
 
 def _notes(found: Shadow) -> list[str]:
     seen, notes = found.traffic, []
-    if len(seen.jobs) > MOST_ROWS:
-        notes.append(f"The {MOST_ROWS} jobs that differ most are shown; --json has all {len(seen.jobs):,}.")
+    if len(seen.jobs) > _most_jobs(found):
+        notes.append(f"The {_most_jobs(found)} jobs that differ most are shown; --json has all {len(seen.jobs):,}.")
     if seen.changes:
         notes.append(f"The capacity changed {seen.changes:,} times; the one that was in force longest is simulated.")
     if seen.elsewhere:

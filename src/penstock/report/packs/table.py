@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-from rich.text import Text
-
-from penstock.report.parts.breakable import Breakable
-from penstock.report.parts.quantities import duration, fixed, percent, time_scale
-from penstock.report.parts.titled_table import MOST_ROWS, rest_lines, titled_table
+from penstock.report.parts.fitting_table import Column, FittingTable, cells
+from penstock.report.parts.quantities import NOTHING, duration, fixed, percent, time_scale
+from penstock.report.parts.titled_table import MOST_ROWS, rest_lines
 
 if TYPE_CHECKING:
     from penstock.studies.packs import Packing
@@ -18,35 +15,34 @@ if TYPE_CHECKING:
 _SHOWN_NAMES = 6
 
 
-def packing_table(packing: Packing) -> Table:
+def packing_table(packing: Packing, most: int | None = MOST_ROWS) -> FittingTable:
     """One row per pack; of a packing without packs, one row per job."""
-    return _packs(packing) if packing.packs else _jobs(packing)
+    return _packs(packing) if packing.packs else _jobs(packing, most)
 
 
-def packings_table(packings: Mapping[str, Packing]) -> Table:
+def packings_table(packings: Mapping[str, Packing]) -> FittingTable:
     """One row per mapping."""
     rows = list(packings.values())
-    table = titled_table(f"{rows[0].sharing}, on {_machine(rows[0])}")
-    table.add_column("mapping")
-    waiting = any(map(_comes_and_goes, rows))
-    waits = ("mean\nwait", "max\nwait") if waiting else ()
-    for heading in ("packs", "makespan", *waits, "max\nstretch", "mean\nstretch", "exec", "delay", "idle"):
-        table.add_column(heading, justify="right", no_wrap=True)
     times = time_scale(max(packing.makespan for packing in rows))
-    for name, packing in packings.items():
-        table.add_row(
-            name,
-            str(len(packing.packs)) if packing.packs else "–",
-            times.show(packing.makespan),
-            *(map(times.show, (packing.mean_wait, packing.max_wait)) if waiting else ()),
-            fixed(packing.max_stretch, 2),
-            fixed(packing.mean_stretch, 2),
-            *map(percent, (packing.exec, packing.delay, packing.idle)),
-        )
-    return table
+    columns = [
+        Column("mapping", cells(packings), right=False),
+        Column("packs", cells(str(len(each.packs)) if each.packs else NOTHING for each in rows), spare=4),
+        Column("makespan", cells(times.show(each.makespan) for each in rows)),
+    ]
+    if any(map(_comes_and_goes, rows)):
+        columns.append(Column("mean\nwait", cells(times.show(each.mean_wait) for each in rows)))
+        columns.append(Column("max\nwait", cells(times.show(each.max_wait) for each in rows), spare=3))
+    columns += [
+        Column("max\nstretch", cells(fixed(each.max_stretch, 2) for each in rows)),
+        Column("mean\nstretch", cells(fixed(each.mean_stretch, 2) for each in rows), spare=5),
+        Column("exec", cells(percent(each.exec) for each in rows), spare=2),
+        Column("delay", cells(percent(each.delay) for each in rows), spare=1),
+        Column("idle", cells(percent(each.idle) for each in rows), spare=6),
+    ]
+    return FittingTable(f"{rows[0].sharing}, on {_machine(rows[0])}", columns)
 
 
-def packing_lines(packing: Packing) -> list[str]:
+def packing_lines(packing: Packing, most: int | None = MOST_ROWS) -> list[str]:
     """The totals, and what they mean."""
     length = packing.makespan - packing.begin
     above = length / (packing.bound - packing.begin) - 1.0
@@ -56,7 +52,7 @@ def packing_lines(packing: Packing) -> list[str]:
     stretch += f"{fixed(packing.max_stretch, 2)} times at worst"
     if packing.mean_pack_max_stretch is not None:
         stretch += f"; the worst of each pack is {fixed(packing.mean_pack_max_stretch, 2)} on average"
-    more = [] if packing.packs else rest_lines(len(packing.jobs), " with a smaller stretch")
+    more = [] if packing.packs else rest_lines(len(packing.jobs), " with a smaller stretch", shown=most)
     return [
         *more,
         f"{end}. {stretch}.",
@@ -111,45 +107,38 @@ def _machine(packing: Packing) -> str:
     return f"{nodes} (α = {packing.alpha:.3g})"
 
 
-def _packs(packing: Packing) -> Table:
-    table = titled_table(packing_words(packing))
-    for heading in ("I/O\nnode", "start", "end", "proces-\nsors", "I/O\nload", "max\nstretch"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("jobs", overflow="fold")
-    times = time_scale(packing.makespan)
-    for pack in sorted(packing.packs, key=lambda pack: (pack.io_node, pack.start)):
-        names = ", ".join(pack.jobs[:_SHOWN_NAMES])
-        more = len(pack.jobs) - _SHOWN_NAMES
-        table.add_row(
-            str(pack.io_node),
-            times.show(pack.start),
-            times.show(pack.end),
-            f"{pack.processors:,}",
-            fixed(pack.load, 2),
-            fixed(pack.max_stretch, 2),
-            Breakable(Text(f"{names} and {more} more" if more > 0 else names)),
-        )
-    return table
+def _packs(packing: Packing) -> FittingTable:
+    times, rows = time_scale(packing.makespan), sorted(packing.packs, key=lambda pack: (pack.io_node, pack.start))
+    columns = (
+        Column("I/O\nnode", cells(str(each.io_node) for each in rows)),
+        Column("start", cells(times.show(each.start) for each in rows)),
+        Column("end", cells(times.show(each.end) for each in rows)),
+        Column("proces-\nsors", cells(f"{each.processors:,}" for each in rows), spare=1),
+        Column("I/O\nload", cells(fixed(each.load, 2) for each in rows), spare=2),
+        Column("max\nstretch", cells(fixed(each.max_stretch, 2) for each in rows)),
+        Column("jobs", cells(_some(each.jobs) for each in rows), right=False, folds=True),
+    )
+    return FittingTable(packing_words(packing), columns)
 
 
-def _jobs(packing: Packing) -> Table:
-    table = titled_table(packing_words(packing))
-    table.add_column("job", overflow="fold", min_width=12)
-    waiting = _comes_and_goes(packing)
-    times_of = ("wait", "start", "end") if waiting else ("start", "end")
-    for heading in ("I/O\nnode", *times_of, "proces-\nsors", "I/O\nshare", "stretch"):
-        table.add_column(heading, justify="right", no_wrap=True)
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _jobs(packing: Packing, most: int | None) -> FittingTable:
     times = time_scale(packing.makespan)
-    worst = sorted(packing.jobs, key=lambda job: -job.stretch)[:MOST_ROWS]
-    for job in sorted(worst, key=lambda job: (job.io_node, job.start)):
-        table.add_row(
-            Breakable(Text(job.name)),
-            str(job.io_node),
-            *((times.show(job.wait),) if waiting else ()),
-            times.show(job.start),
-            times.show(job.end),
-            f"{job.nodes:,}",
-            fixed(job.io_share, 2),
-            fixed(job.stretch, 2),
-        )
-    return table
+    worst = sorted(packing.jobs, key=lambda job: -job.stretch)[:most]
+    rows = sorted(worst, key=lambda job: (job.io_node, job.start))
+    wait = Column("wait", cells(times.show(each.wait) for each in rows))
+    columns = [
+        Column("job", cells(each.name for each in rows), right=False, folds=True),
+        Column("I/O\nnode", cells(str(each.io_node) for each in rows)),
+        *([wait] if _comes_and_goes(packing) else []),
+        Column("start", cells(times.show(each.start) for each in rows)),
+        Column("end", cells(times.show(each.end) for each in rows), spare=3),
+        Column("proces-\nsors", cells(f"{each.nodes:,}" for each in rows), spare=1),
+        Column("I/O\nshare", cells(fixed(each.io_share, 2) for each in rows), spare=2),
+        Column("stretch", cells(fixed(each.stretch, 2) for each in rows)),
+    ]
+    return FittingTable(packing_words(packing), columns)

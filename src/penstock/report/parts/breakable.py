@@ -35,10 +35,12 @@ class Breakable:
 
         >>> Breakable(Text("climate-with-a-long-name")).within(12).plain
         'climate-\nwith-a-long-\nname'
+        >>> Breakable(Text("climatewithoutahyphen")).within(12).plain
+        'climatewithoutahyphen'
         """
         ends: list[int] = []
         begin = end = 0
-        for piece in _PIECE.findall(self.text.plain):
+        for piece in filter(None, _PIECE.findall(self.text.plain)):  # the last one is empty
             if end > begin and end + len(piece.rstrip()) - begin > width:
                 ends.append(end)
                 begin = end

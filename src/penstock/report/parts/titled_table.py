@@ -24,10 +24,10 @@ def titled_table(title: str, caption: str = "") -> Table:
     )
 
 
-def rest_lines(number: int, which: str = "", way: str = "--json", shown: int = MOST_ROWS) -> list[str]:
+def rest_lines(number: int, which: str = "", way: str = "--all", shown: int | None = MOST_ROWS) -> list[str]:
     """The end of a list of which so many are shown, and how to see all of it; nothing if that is all.
 
     >>> rest_lines(20_030, " that moved less")
-    ['… and 19,990 more that moved less (--json)']
+    ['… and 19,990 more that moved less (--all)']
     """
-    return [f"… and {number - shown:,} more{which} ({way})"] if number > shown else []
+    return [f"… and {number - shown:,} more{which} ({way})"] if shown is not None and number > shown else []

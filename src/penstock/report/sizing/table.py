@@ -58,7 +58,7 @@ def money(amount: float) -> str:
     return f"{amount:,.0f}" if amount >= 1e3 else significant(amount)
 
 
-def sizing_table(sizing: Sizing) -> Table:
+def sizing_table(sizing: Sizing, most: int | None = MOST_ROWS) -> Table:
     """One row per application: its share, and the most that it holds in the schedule; of very many, the largest."""
     table = titled_table(sizing_words(sizing))
     table.add_column("application", overflow="fold", min_width=12)
@@ -72,8 +72,9 @@ def sizing_table(sizing: Sizing) -> Table:
         table.add_column("most held", justify="right", no_wrap=True)
     values = sizing.peaks if shares is None else shares
     scale = bytes_scale(sizing.traffic.limits, max(values.values()))
-    listed = values.items() if len(values) <= MOST_ROWS else sorted(values.items(), key=lambda each: -each[1])
-    for name, value in list(listed)[:MOST_ROWS]:
+    short = most is None or len(values) <= most
+    listed = values.items() if short else sorted(values.items(), key=lambda each: -each[1])
+    for name, value in list(listed)[:most]:
         largest = len(values) > 1 and 0.0 < value == max(values.values())
         cells = [Text(scale.show(value), style=_LARGEST if largest and sizing.partition != "dynamic" else "")]
         if shares is not None and sizing.partition == "static":
@@ -88,9 +89,9 @@ def sizing_words(sizing: Sizing) -> str:
     return f"{sizing.partition} ({_PLAIN[sizing.partition]}): {shown(sizing, sizing.size)}"
 
 
-def rest_of_table(sizing: Sizing) -> list[str]:
+def rest_of_table(sizing: Sizing, most: int | None = MOST_ROWS) -> list[str]:
     """How many applications the table leaves out."""
-    return rest_lines(len(sizing.peaks), " that need less")
+    return rest_lines(len(sizing.peaks), " that need less", shown=most)
 
 
 def sizing_lines(sizing: Sizing) -> list[str]:

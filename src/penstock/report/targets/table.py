@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
 from penstock.report.comparison.summary import Measure, best, winners
-from penstock.report.parts.breakable import Breakable
+from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import duration, fixed, percent
-from penstock.report.parts.titled_table import MOST_ROWS, rest_lines, titled_table
+from penstock.report.parts.titled_table import MOST_ROWS, rest_lines
 
 if TYPE_CHECKING:
     from penstock.studies.targets.out_of_service import Move
@@ -30,31 +29,29 @@ LOAD = Measure("load", "load", False)
 LOST = Measure("node_hours_lost", "node-hours lost", False)
 
 
-def allotment_table(allotment: Allotment) -> Table:
+def allotment_table(allotment: Allotment, most: int | None = MOST_ROWS) -> FittingTable:
     """One row per application, the largest slowdown standing out; targets by their places in the platform's list."""
-    table = titled_table(allotment_words(allotment))
-    table.add_column("application", overflow="fold", min_width=12)
-    for heading in ("nodes", "targets"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("which", overflow="fold")
-    lives = ("start", "stretch") if _in_time(allotment) else ()
-    for heading in ("stress", "slow-\ndown", "ρ_io", "ρ_con", *lives):
-        table.add_column(heading, justify="right", no_wrap=True)
+    rows = _shown(allotment, most)
     slowdowns = [each.io_slowdown for each in allotment.applications if each.io_slowdown is not None]
-    for each in _shown(allotment):
-        slowest = len(slowdowns) > 1 and each.io_slowdown == max(slowdowns)
-        table.add_row(
-            Breakable(Text(each.name)),
-            f"{each.nodes:,}",
-            f"{each.count:,}",
-            Breakable(Text(ranges(each.targets))),
-            fixed(each.stress, 3),
-            Text(fixed(each.io_slowdown, 2), style=_WORST if slowest else ""),
-            fixed(each.rho_io, 2),
-            fixed(each.rho_con, 2),
-            *((duration(each.start), _stretch(each)) if lives else ()),
-        )
-    return table
+    slowest = max(slowdowns) if len(slowdowns) > 1 else None
+    columns = [
+        Column("application", cells(each.name for each in rows), right=False, folds=True),
+        Column("nodes", cells(f"{each.nodes:,}" for each in rows), spare=4),
+        Column("targets", cells(f"{each.count:,}" for each in rows), spare=5),
+        Column("which", cells(ranges(each.targets) for each in rows), right=False, folds=True),
+        Column("stress", cells(fixed(each.stress, 3) for each in rows), spare=3),
+        Column("slow-\ndown", [_slowdown(each.io_slowdown, slowest) for each in rows]),
+        Column("ρ_io", cells(fixed(each.rho_io, 2) for each in rows), spare=1),
+        Column("ρ_con", cells(fixed(each.rho_con, 2) for each in rows), spare=1),
+    ]
+    if _in_time(allotment):
+        columns.append(Column("start", cells(duration(each.start) for each in rows), spare=2))
+        columns.append(Column("stretch", cells(map(_stretch, rows))))
+    return FittingTable(allotment_words(allotment), columns)
+
+
+def _slowdown(value: float | None, slowest: float | None) -> Text:
+    return Text(fixed(value, 2), style=_WORST if value is not None and value == slowest else "")
 
 
 def _in_time(allotment: Allotment) -> bool:
@@ -66,43 +63,42 @@ def _stretch(each: Striped) -> str:
     return "cut off" if each.cut else fixed(each.stretch, 2)
 
 
-def allotments_table(allotments: Sequence[Allotment]) -> Table:
+def allotments_table(allotments: Sequence[Allotment]) -> FittingTable:
     """One row per allocation and placement; the best value of each column stands out, and so do its equals."""
-    rows: Sequence[Any] = allotments
-    table = titled_table(comparison_words(allotments))
-    table.add_column("allocation", no_wrap=True)
-    table.add_column("placement", no_wrap=True)
-    lost = (("node-hours\nlost", LOST, _hours),) if _in_time(allotments[0]) else ()
+    lost = (("node-hours\nlost", LOST, _hours, 0),) if _in_time(allotments[0]) else ()
     shown = (
-        ("load", LOAD, _plain),
-        ("mean I/O\nslowdown", SLOWDOWN, _plain),
+        ("load", LOAD, _plain, 2),
+        ("mean I/O\nslowdown", SLOWDOWN, _plain, 0),
         *lost,
-        ("machine\nidle", IDLE, percent),
-        ("imbalance", IMBALANCE, _plain),
+        ("machine\nidle", IDLE, percent, 0),
+        ("imbal-\nance", IMBALANCE, _plain, 1),
     )
-    for heading, _, _ in shown:
-        table.add_column(heading, justify="right", no_wrap=True)
-    columns = [(measure, show) for _, measure, show in shown]
-    chosen = {measure: winners(rows, measure) for measure, _ in columns}
-    for i, each in enumerate(allotments):
-        values = (
-            Text(show(measure.of(rows[i])), style=_BEST if i in chosen[measure] else "") for measure, show in columns
-        )
-        table.add_row(Text(each.allocation), Text(each.placement), *values)
-    return table
+    columns = [
+        Column("allocation", cells(each.allocation for each in allotments), right=False, folds=True),
+        Column("placement", cells(each.placement for each in allotments), right=False, folds=True),
+        *(Column(heading, _standing_out(allotments, of, show), spare) for heading, of, show, spare in shown),
+    ]
+    return FittingTable(comparison_words(allotments), columns)
 
 
-def _shown(allotment: Allotment) -> Sequence[Striped]:
+def _standing_out(allotments: Sequence[Any], measure: Measure, show: Callable[[float | None], str]) -> list[Text]:
+    chosen = winners(allotments, measure)
+    return [
+        Text(show(measure.of(each)), style=_BEST if place in chosen else "") for place, each in enumerate(allotments)
+    ]
+
+
+def _shown(allotment: Allotment, most: int | None) -> Sequence[Striped]:
     """All applications; of very many those whose I/O is slowed down most."""
-    if len(allotment.applications) <= MOST_ROWS:
+    if most is None or len(allotment.applications) <= most:
         return allotment.applications
-    return sorted(allotment.applications, key=lambda each: -(each.io_slowdown or 0.0))[:MOST_ROWS]
+    return sorted(allotment.applications, key=lambda each: -(each.io_slowdown or 0.0))[:most]
 
 
-def allotment_lines(allotment: Allotment) -> list[str]:
+def allotment_lines(allotment: Allotment, most: int | None = MOST_ROWS) -> list[str]:
     """How loaded the targets are, how the applications fared, and where the trouble is."""
     return [
-        *rest_lines(len(allotment.applications), " that are slowed down less"),
+        *rest_lines(len(allotment.applications), " that are slowed down less", shown=most),
         _load_line(allotment),
         *_slowdown_lines(allotment),
         *_lost_lines(allotment),
