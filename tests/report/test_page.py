@@ -86,6 +86,13 @@ def test_every_policy_is_explained_and_leads_to_its_part_of_the_page(tmp_path):
     assert "the lowest shown was fcfs" in shown.text
 
 
+def test_how_much_work_it_was_is_a_detail(tmp_path):
+    write_report(tmp_path / "r.html", "mine", [run()])
+    assert "simulated in" not in (tmp_path / "r.html").read_text()
+    write_report(tmp_path / "r.html", "mine", [run()], details=True)
+    assert "1,234 events, simulated in 1.23 ms" in (tmp_path / "r.html").read_text()
+
+
 def test_without_timelines_only_the_comparison_is_drawn(tmp_path):
     runs = [run("fcfs", finished=True, windowed=False), run("set-10", finished=True, windowed=False)]
     shown = page(tmp_path / "r.html", "mine", runs)

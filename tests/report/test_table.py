@@ -12,8 +12,11 @@ from rich.console import Console
 from rich.text import Text
 
 from penstock.errors import InvalidOption
+from penstock.metrics.comparison import Comparison
+from penstock.metrics.workloads import Workloads
 from penstock.policies.sharing import NAMES
 from penstock.report.comparison.table import comparison_table, meanings_table, run_table, same_words
+from penstock.report.comparison.workloads import workloads_table
 from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.json_text import as_json
@@ -101,9 +104,24 @@ def test_a_long_list_of_applications_is_cut_to_the_lowest_yields():
 
 
 def test_what_policies_do_is_said_in_a_line_and_who_did_the_same():
-    shown = text(meanings_table(["fcfs", "mine"], {"fcfs": ["list-fifo"]}), width=80)
+    shown = text(meanings_table([run("fcfs"), run("mine")], {"fcfs": ["list-fifo"]}), width=80)
     assert shown.split() == ["fcfs", "first", "come,", "first", "served", "(same:", "list-fifo)"]
     assert same_words(["a", "b", "c", "d"]) == " (same: a, b, 2 more)"
+    own = text(meanings_table([run("mine", rule="Whoever asks for least goes first.")], {}), width=80)
+    assert own.split() == ["mine", "Whoever", "asks", "for", "least", "goes", "first."]
+
+
+def test_little_that_was_moved_in_a_long_time_has_a_unit_all_the_same():
+    moved = run("fcfs", rate=10.0)  # less than a kilobyte a second, on average
+    slow = tuple(replace(each, transferred=2400.0) for each in moved.applications)
+    assert "kB" not in text(run_table(replace(moved, end=1e5, applications=slow)))
+    assert "2.4 kB" in text(run_table(replace(moved, end=1e5, applications=slow, capacity=1e10)))
+
+
+def test_workloads_of_one_name_are_told_apart_by_their_folders():
+    found = Workloads({f"{folder}/jobs.yaml": Comparison([run("fcfs"), run("set-10")]) for folder in "ab"})
+    head = text(workloads_table(found, found.rows()), width=80)
+    assert "a/jobs" in head and "b/jobs" in head
 
 
 def test_every_meaning_fits_beside_its_name():

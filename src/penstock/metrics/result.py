@@ -85,6 +85,9 @@ class Result(RunLosses, Tabular):
     sliding_min: float | None = None
     # Only of a whole machine.
     resources: tuple[ResourceUse, ...] | None = None
+    rule: str = field(default="", compare=False, repr=False)  # how the policy describes itself; not in the JSON
+    # What the platform moves at most, in bytes/s, where one number says that; not in the JSON.
+    capacity: float | None = field(default=None, compare=False, repr=False)
     closed: bool = field(default=True, compare=False)  # everybody is there from beginning to end; not in the JSON
     timeline: Timeline | None = field(default=None, compare=False, repr=False)
     passage: Passage | None = field(default=None, compare=False, repr=False)  # of a whole machine; not in the JSON
@@ -102,7 +105,7 @@ class Result(RunLosses, Tabular):
 
         What is lost comes after the rest, as it came to it.
         """
-        left_out = ["applications", "closed", "timeline", "passage", "resources"]
+        left_out = ["applications", "capacity", "closed", "passage", "resources", "rule", "timeline"]
         if self.ratio_to_optimum is None:
             left_out += ["ratio_to_optimum", "ratio_to_bound"]
         if self.share_of_reference is None:

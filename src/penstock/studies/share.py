@@ -167,10 +167,12 @@ def run_study(
     """Run a scenario whose study may serve other policies, too; without a policy, under those of its plan."""
     recorded = {"timeline": timeline, "evenness": evenness}
     if not isinstance(study, Study):
-        return _run_plan(study, policy, **recorded, progress=progress)
-    if policy is None:
-        policy = find("fair-share")
-    return _run_link(study, policy, **recorded, progress=progress)
+        result = _run_plan(study, policy, **recorded, progress=progress)
+    else:
+        policy = policy or find("fair-share")
+        result = _run_link(study, policy, **recorded, progress=progress)
+    rule = "" if policy is None else policy.rule
+    return replace(result, rule=rule, capacity=study.scenario.shared_bandwidth)
 
 
 def _run_plan(study: MachineStudy, sharing: Sharing | None, **options: Any) -> Result:

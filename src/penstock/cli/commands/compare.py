@@ -14,6 +14,7 @@ from penstock.cli.parts.choices import split_names
 from penstock.cli.parts.ignored import say_ignored
 from penstock.cli.parts.many_runs import Workers
 from penstock.cli.parts.options import (
+    FOLLOWED,
     All,
     Budget,
     Details,
@@ -132,6 +133,7 @@ def compare(
     given = under_plans(disturbed(model.load(scenario), noise, seed), plan)
     if given.plan is not None:
         _check_plan({"--follow": follow, "--optimum": optimum, "--reference": reference})
+    choices.need_file(follow, FOLLOWED)
     if optimum:
         model.needs.need_completion(given)
         model.needs.need_ortools()
@@ -160,7 +162,7 @@ def compare(
         )
     selected = _selected(results, given, recommendation, everything=all_ or sharing is not None)
     title = title_of(scenario)
-    write_comparison(selected, title, plot, html, recommendation)
+    write_comparison(selected, title, plot, html, recommendation, details=details)
     if json:
         found = {"optimum": best.to_dict()} if best else {}
         found |= {"reference": known.to_dict()} if known else {}

@@ -8,7 +8,19 @@ import typer
 
 from penstock.cli.parts import choices
 from penstock.cli.parts.ignored import say_ignored
-from penstock.cli.parts.options import All, Follow, Html, Json, Noise, PlanFiles, Plot, ScenarioFile, ScheduleFile, Seed
+from penstock.cli.parts.options import (
+    FOLLOWED,
+    All,
+    Follow,
+    Html,
+    Json,
+    Noise,
+    PlanFiles,
+    Plot,
+    ScenarioFile,
+    ScheduleFile,
+    Seed,
+)
 from penstock.cli.parts.output import check_outputs, draw, print_json, print_run, say, title_of
 from penstock.cli.parts.plans import under_plans
 from penstock.cli.parts.simulations import disturbed, run_one
@@ -46,6 +58,7 @@ def simulate(
     given = under_plans(disturbed(model.load(scenario), noise, seed), plan)
     if follow and given.plan is not None:
         raise InvalidOption("--follow serves a fixed order on one bandwidth; leave it out with a plan")
+    choices.need_file(follow, FOLLOWED)
     policy = studies.schedules.follow(follow) if follow else sharing
     result = run_one(given, policy, timeline=bool(plot or html or schedule), evenness=evenness)
     unread = say_ignored(given, "simulate")

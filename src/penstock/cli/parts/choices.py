@@ -44,23 +44,20 @@ def file(*suffixes: str) -> dict[str, Any]:
     return {**there(), "autocompletion": lambda incomplete: _files(incomplete, *suffixes)}
 
 
-def there(hint: str = "") -> dict[str, Any]:
-    """For files or folders that must be there; what is not is refused before anything is loaded to read it.
-
-    A `hint` says where such a file comes from.
-    """
+def there() -> dict[str, Any]:
+    """For files or folders that must be there; what is not is refused before anything is loaded to read it."""
 
     def check(context: Any, value: Any) -> Any:
         if not context.resilient_parsing:
             for path in value if isinstance(value, (list, tuple)) else [value]:
-                need_file(path, hint)
+                need_file(path)
         return value
 
     return {"callback": _with_context(check)}
 
 
 def need_file(path: Path | None, hint: str = "") -> None:
-    """Refuse a file that is not there."""
+    """Refuse a file that is not there; a `hint` says where such a file comes from."""
     if path is not None and not is_stdin(path) and _missing(path):
         raise InvalidOption(f"{path}: no such file{hint and '; '}{hint}")
 

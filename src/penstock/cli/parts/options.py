@@ -43,12 +43,9 @@ SharingList = Annotated[
 ]
 Follow = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Serve the operations in the order of a schedule file, come what may.",
-        **choices.there("a plan is what `penstock simulate --schedule` writes"),
-    ),
+    typer.Option(metavar="FILE", help="Serve the operations in the order of a schedule file, come what may."),
 ]
+FOLLOWED = "a plan is what `penstock simulate --schedule` writes"
 PlanOut = Annotated[
     Path | None,
     typer.Option("--plan-out", metavar="FILE", help="Write what was decided as a plan; .yaml or .json."),

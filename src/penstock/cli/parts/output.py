@@ -87,7 +87,7 @@ def print_comparison(
     advised = recommendation is not None
     console.print(words.comparison_table(selected.runs, name, selected.goal, recommended=advised, details=details))
     console.print()
-    console.print(words.meanings_table([run.sharing for run in selected.runs], selected.same))
+    console.print(words.meanings_table(selected.runs, selected.same))
     _say(console, [f"… and {selected.hidden} more with --all"] if selected.hidden else [])
     console.print()
     _say(console, report.comparison.summary.summary_lines(selected.runs, some=selected.hidden > 0))
@@ -108,6 +108,8 @@ def write_comparison(
     plot: Path | None,
     html: Path | None,
     recommendation: Recommendation | None = None,
+    *,
+    details: bool = False,
 ) -> None:
     """The files that were asked for."""
     if plot:
@@ -116,7 +118,8 @@ def write_comparison(
         with ProgressLine() as line:
             line.show("writing the report")
             hidden, same = selected.hidden, selected.same
-            report.comparison.page.write_report(html, name, selected.runs, recommendation, same=same, hidden=hidden)
+            write = report.comparison.page.write_report
+            write(html, name, selected.runs, recommendation, same=same, hidden=hidden, details=details)
 
 
 def show_workloads(found: Workloads, *, json: bool, everything: bool) -> None:

@@ -72,13 +72,15 @@ def write_report(
     *,
     same: Mapping[str, Sequence[str]] | None = None,
     hidden: int = 0,
+    details: bool = False,
 ) -> None:
     """Write the comparison of `results` to one HTML file; runs with a timeline are drawn.
 
-    `same` are policies that did exactly what one of them did, `hidden` how many more were left out.
+    `same` are policies that did exactly what one of them did, `hidden` how many more were left out; `details` say how
+    much work it was to simulate them.
     """
     need_runs(results)
-    write_whole(path, _page(scenario_name, results, recommendation, same or {}, hidden).encode())
+    write_whole(path, _page(scenario_name, results, recommendation, same or {}, hidden, details).encode())
 
 
 def _page(
@@ -87,6 +89,7 @@ def _page(
     recommendation: Recommendation | None,
     same: Mapping[str, Sequence[str]],
     hidden: int,
+    details: bool,
 ) -> str:
     compared = "One sharing policy" if len(runs) == 1 else f"{len(runs)} sharing policies compared"
     alt = "Yields per policy with the bound, and min yield against node-hours lost"
@@ -102,7 +105,7 @@ def _page(
 {_comparison(runs, same, hidden)}
 {inline(comparison_figure(runs), "compared", alt)}
 <h2>Policy by policy</h2>
-{"".join(_policy_section(i, run) for i, run in enumerate(runs))}"""
+{"".join(_policy_section(i, run, details) for i, run in enumerate(runs))}"""
     return page(scenario_name, compared, _facts(runs), said, body, words)
 
 
@@ -137,8 +140,8 @@ def _comparison(runs: Sequence[Result], same: Mapping[str, Sequence[str]], hidde
 
 def _named(position: int, run: Result, same: Mapping[str, Sequence[str]]) -> str:
     """A policy and what it does: its rule for those who point at it, its own part of the page for those who click."""
-    link = f'<a href="#policy{position}" title="{escape(rule(run.sharing))}">{escape(run.sharing)}</a>'
-    says = escape(f"{meaning(run.sharing)}{same_words(same.get(run.sharing, ()))}".strip())
+    link = f'<a href="#policy{position}" title="{escape(rule(run))}">{escape(run.sharing)}</a>'
+    says = escape(f"{meaning(run)}{same_words(same.get(run.sharing, ()))}".strip())
     return f"<td>{link}<small>{says}</small></td>"
 
 
@@ -156,7 +159,7 @@ def _bar(share: float) -> str:
     return f'<span class="bar" aria-hidden="true"><i style="width:{100 * min(max(share, 0), 1):.1f}%"></i></span>'
 
 
-def _policy_section(position: int, run: Result) -> str:
+def _policy_section(position: int, run: Result, details: bool) -> str:
     says = [f"min yield {fixed(run.min_yield)} ({escape(run.worst or '')})", f"{node_hours(run)} lost"]
     if run.max_stretch is not None:
         says.append(f"max stretch {fixed(run.max_stretch)}")
@@ -171,13 +174,14 @@ def _policy_section(position: int, run: Result) -> str:
         figure = f"{machine_section(run, run.passage, position)}<h3>Application by application</h3>{figure}"
     return (
         f"<details{' open' if position == 0 else ''}><summary>{escape(run.sharing)}<span>{', '.join(says)}</span>"
-        f'</summary><p id="policy{position}">{_rule(run)}</p>{figure}{_applications(run)}</details>'
+        f'</summary><p id="policy{position}">{_rule(run, details)}</p>{figure}{_applications(run)}</details>'
     )
 
 
-def _rule(run: Result) -> str:
-    words = rule(run.sharing) or "A policy of your own."
-    return escape(f"{words} {run.events:,} events, simulated in {duration(run.seconds)}.")
+def _rule(run: Result, details: bool) -> str:
+    words = rule(run) or "A policy of your own."
+    work = f" {run.events:,} events, simulated in {duration(run.seconds)}." if details else ""
+    return escape(words + work)
 
 
 def _applications(run: Result) -> str:

@@ -78,14 +78,14 @@ def comparison_table(
     return FittingTable(f"{scenario_name}{order}", columns, bound_words(results))
 
 
-def meanings_table(labels: Sequence[str], same: Mapping[str, Sequence[str]]) -> Table:
+def meanings_table(runs: Sequence[Result], same: Mapping[str, Sequence[str]]) -> Table:
     """What each policy does, in a line, and which others did exactly the same."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
-    for name in labels:
-        if words := f"{meaning(name)}{same_words(same.get(name, ()))}".strip():
-            table.add_row(Text(name), Text(words, style="dim"))
+    for run in runs:
+        if words := f"{meaning(run)}{same_words(same.get(run.sharing, ()))}".strip():
+            table.add_row(Text(run.sharing), Text(words, style="dim"))
     return table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from penstock.model.tabular import in_words
 from penstock.policies.sharing.groups import PRACTICE
 from penstock.report.comparison.selection import MOST, goal_of
 from penstock.report.comparison.table import value_format
+from penstock.report.parts.breakable import Breakable
 from penstock.report.parts.fitting_table import Column, FittingTable, cells
 from penstock.report.parts.quantities import fixed
 
@@ -35,12 +35,13 @@ def workloads_table(found: Workloads, rows: Sequence[Mapping[str, Any]]) -> Fitt
     """One row per policy, best first by mean rank; the best of each workload stands out."""
     columns = [Column("policy", cells(row["sharing"] for row in rows), right=False)]
     columns.append(Column("mean\nrank", cells(fixed(row["mean_rank"], 1) for row in rows)))
+    headings = _headings(list(found))
     for place, (name, runs) in enumerate(found.items(), 1):
         goal = goal_of(runs, found.metric)
         show, values = value_format(goal, runs), [row[name] for row in rows]
         top = max(values) if goal.highest else min(values)
         texts = [Text(show(value), style=_BEST if value == top else "") for value in values]
-        columns.append(Column(_short(name), texts, spare=len(found) + 1 - place if place > 1 else 0))
+        columns.append(Column(headings[place - 1], texts, spare=len(found) + 1 - place if place > 1 else 0))
     return FittingTable(f"{in_words(found.metric)}, best first by mean rank", columns)
 
 
@@ -62,6 +63,17 @@ def _best_of(found: Workloads, name: str, policy: str) -> bool:
     return values[policy] == (max if goal.highest else min)(values.values())
 
 
-def _short(name: str) -> str:
-    """The file's name in two lines, so that columns stay narrow."""
-    return "\n".join(textwrap.wrap(PurePath(name).stem, _NARROW))
+def _headings(names: Sequence[str]) -> list[str]:
+    """Names of files without their endings, with as many folders as tell them apart; narrow, in several lines.
+
+    >>> _headings(["a/jobs.yaml", "b/jobs.yaml"]), _headings(["a/day.yaml", "a/night.yaml"])
+    (['a/jobs', 'b/jobs'], ['day', 'night'])
+    """
+    parts = [PurePath(name).with_suffix("").parts or (name,) for name in names]
+    most = max(map(len, parts))
+    short = ["/".join(each[-1:]) for each in parts]
+    for count in range(2, most + 1):
+        if len(set(short)) == len(short):
+            break
+        short = ["/".join(each[-count:]) for each in parts]
+    return [Breakable(Text(each)).within(_NARROW).plain for each in short]

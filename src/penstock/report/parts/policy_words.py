@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from penstock.errors import PenstockError
 from penstock.policies.sharing.catalogue import find
+
+if TYPE_CHECKING:
+    from penstock.metrics.result import Result
 
 MEANINGS = {
     "fair-share": "equal fractions, as file systems do",
@@ -37,14 +42,16 @@ MEANINGS = {
 }
 
 
-def meaning(label: str) -> str:
-    """In a few words what a policy does; its rule where we have none, nothing for a function of the user's."""
-    return MEANINGS.get(label.partition("(")[0]) or rule(label)
+def meaning(run: Result) -> str:
+    """In a few words what the policy of a run does; where we have none, as it describes itself."""
+    return MEANINGS.get(run.sharing.partition("(")[0]) or rule(run)
 
 
-def rule(label: str) -> str:
-    """The sentence with which a policy describes itself; nothing where the name does not find it again."""
+def rule(run: Result) -> str:
+    """The sentence with which a policy describes itself; nothing if it does not."""
+    if run.rule:
+        return run.rule
     try:
-        return find(label).rule
+        return find(run.sharing).rule
     except PenstockError:
         return ""

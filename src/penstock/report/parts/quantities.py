@@ -87,6 +87,8 @@ def rate_scale(capacity: float) -> Scale:
 
 def is_pure(result: Result) -> bool:
     """Whether the volumes of a run are pure numbers: judged by the capacity, or by the mean rate if that is unknown."""
+    if result.capacity is not None:
+        return result.capacity < _PURE_BELOW
     if result.timeline is not None:
         return result.timeline.capacity < _PURE_BELOW
     moved = sum(application.transferred for application in result.applications)
