@@ -9,10 +9,12 @@ import pytest
 
 import penstock
 from penstock.advise import advise
+from penstock.campaign import read_results
 from penstock.campaign.recommendation import recommend
 from penstock.errors import InvalidOption, InvalidScenario, PenstockError
 from penstock.metrics.workloads import Workloads
 from penstock.model.tabular import MOST_ROWS, html_table, shown, text_table
+from penstock.report.plots import comparison_figure, run_figure
 from penstock.studies.buffers.sweep import compare_buffers
 from penstock.studies.sizing import size_curve
 from penstock.studies.targets.local_search import improve
@@ -103,6 +105,43 @@ def test_jobs_with_and_without_an_end_become_one_table_of_arrow():
     table = many_jobs().to_arrow()
     assert table.column("phases").to_pylist()[-2:] == [2, None]
     assert table.column("forever").to_pylist()[-2:] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: penstock.compare(FOUR, WRONG), "compare takes a list of policies, as in ['fcfs'], not a int"),
+        (lambda: penstock.compare(FOUR, []), "there is no policy to run"),
+        (lambda: penstock.compare([]), "there is no scenario to run"),
+        (lambda: penstock.save(WRONG, "x.yaml"), "a scenario, or the path of its file, is needed, not a int"),
+        (lambda: penstock.save(FOUR, WRONG), "a scenario is saved to a path, not to a int"),
+        (lambda: penstock.pack(EXAMPLES / "pack-night.yaml", EMPTY), "sensitivity is {}; accepted is a number above 0"),
+        (lambda: penstock.size_buffer(EXAMPLES / "two-jobs.yaml", lead=MUCH), "the lead is 'much'; accepted is"),
+        (lambda: penstock.optimum(EXAMPLES / "no-window.yaml", MUCH), "the time limit is 'much'; accepted is"),
+        (lambda: penstock.follow(WRONG), "a plan is a file, a schedule or names of applications, not a int"),
+        (lambda: read_results(WRONG), "results are read from the directory of a campaign, not from a int"),
+        (lambda: run_figure(WRONG), "a run is drawn of what simulate gives, not of a int"),
+        (lambda: comparison_figure(WRONG), "runs are reported on as a list, such as compare gives, not as a int"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_gets_a_sentence(call, words):
+    with pytest.raises(PenstockError) as refusal:
+        call()
+    assert words in str(refusal.value)
+
+
+def test_the_best_of_nothing_gets_a_sentence(comparison):
+    with pytest.raises(InvalidOption, match="none of these runs has a makespan"):
+        comparison.best("makespan")
+    with pytest.raises(InvalidOption, match="a run has no metric 'speed'"):
+        comparison.best("speed")
+
+
+def test_figures_without_matplotlib_name_the_extra(comparison, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    for draw in (lambda: comparison_figure(comparison), lambda: run_figure(comparison[0])):
+        with pytest.raises(InvalidOption, match=r"install penstock\[plot\]"):
+            draw()
 
 
 def test_a_library_that_is_not_there_is_named(comparison, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -193,6 +194,8 @@ class Results(Tabular):
 
 def read_results(folder: str | Path | Store) -> Results:
     """What the campaign in a directory has found so far."""
+    if not isinstance(folder, str | os.PathLike | Store):
+        raise InvalidOption(f"results are read from the directory of a campaign, not from a {type(folder).__name__}")
     store = folder if isinstance(folder, Store) else Store(folder)
     about, asked, found = store.about(), store.asked().replace_schema_metadata(None), _found(store)
     place = _places(asked["key"], found)

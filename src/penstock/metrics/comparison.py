@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model.tabular import Tabular, html_table, text_table
 
@@ -30,7 +31,11 @@ class Comparison(tuple[Result, ...], Tabular):
 
     def best(self, metric: str = "min_yield", *, lowest: bool = False) -> Result:
         """The run with the highest value of a metric, or the lowest; one without a value is never the best."""
+        if any(not hasattr(result, metric) for result in self):
+            raise InvalidOption(f"a run has no metric {metric!r}; as in min_yield, node_hours_lost or efficiency")
         known = [result for result in self if getattr(result, metric) is not None]
+        if not known:
+            raise InvalidOption(f"none of these runs has a {metric}, so none of them is the best in it")
         return (min if lowest else max)(known, key=lambda result: getattr(result, metric))
 
     def __repr__(self) -> str:

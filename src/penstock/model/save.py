@@ -14,15 +14,16 @@ from typing import Any
 
 from penstock.errors import InvalidScenario
 from penstock.files import resting_place
-from penstock.model.load import parquet, text_format
+from penstock.model.load import ScenarioLike, as_scenario, parquet, text_format
 from penstock.model.plain import plain
-from penstock.model.scenario import Scenario
 from penstock.model.trace import Trace
 
 
-def save(scenario: Scenario, path: str | os.PathLike[str]) -> None:
+def save(scenario: ScenarioLike, path: str | os.PathLike[str]) -> None:
     """Write a scenario as YAML or JSON, by the ending of the name."""
-    file = Path(path)
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidScenario(f"a scenario is saved to a path, not to a {type(path).__name__}")
+    scenario, file = as_scenario(scenario), Path(path)
     write = text_format(file).write
     if file.suffix.lower() == ".json":
         _replace_all({file: _text_writer(write(scenario.to_document()))})

@@ -33,6 +33,9 @@ _METADATA: dict[str, dict[str, None]] = {
 
 def run_figure(result: Result) -> Figure:
     """Bandwidth over time, stacked by application, above rows of what every application does."""
+    need_matplotlib()
+    if not hasattr(result, "timeline"):
+        raise InvalidOption(f"a run is drawn of what simulate gives, not of a {type(result).__name__}")
     if result.timeline is None:
         raise InvalidOption(f"the run of {result.sharing} has no timeline to draw; record one when simulating.")
     with theme():
@@ -48,6 +51,7 @@ def run_figure(result: Result) -> Figure:
 
 def comparison_figure(results: Sequence[Result], recommendation: Recommendation | None = None) -> Figure:
     """The spread of yields under each policy, min yield against node-hours lost, and a recommendation."""
+    need_matplotlib()
     need_runs(results)
     with theme():
         from penstock.report.comparison.plot import draw_comparison  # noqa: PLC0415 - loads matplotlib

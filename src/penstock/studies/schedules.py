@@ -98,6 +98,8 @@ def follow(plan: str | Path | Schedule | Sequence[str]) -> Sharing:
     """
     if isinstance(plan, Schedule):
         return in_order(plan.order, "follow")
+    if not isinstance(plan, str | Path | Sequence):
+        raise InvalidOption(f"a plan is a file, a schedule or names of applications, not a {type(plan).__name__}")
     if isinstance(plan, str | Path):
         return in_order(load_plan(plan), f"follow({Path(plan).name})")
     return in_order(plan, "follow")

@@ -95,9 +95,12 @@ def compare(
     >>> [round(result.min_yield, 3) for result in results]
     [0.25, 1.0]
     """
-    if isinstance(sharing, str):
-        raise InvalidOption(f"compare takes a list of policies, as in [{sharing!r}], not a {type(sharing).__name__}")
+    if isinstance(sharing, str) or not isinstance(sharing, Iterable):
+        example = sharing if isinstance(sharing, str) else "fcfs"
+        raise InvalidOption(f"compare takes a list of policies, as in [{example!r}], not a {type(sharing).__name__}")
     policies = [find(asked) for asked in sharing]
+    if not policies:
+        raise InvalidOption("there is no policy to run; give at least one, as in ['fcfs']")
     if isinstance(scenario, Sequence | Mapping) and not isinstance(scenario, str):
         return Workloads({name: _compared(each, policies, timeline, progress) for name, each in _named(scenario)})
     return _compared(scenario, policies, timeline, progress, planned=True)
@@ -105,6 +108,8 @@ def compare(
 
 def _named(scenarios: Sequence[ScenarioLike] | Mapping[str, ScenarioLike]) -> list[tuple[str, ScenarioLike]]:
     """Each scenario with a name: its own, that of its file, or its place in the list."""
+    if not scenarios:
+        raise InvalidOption("there is no scenario to run; give at least one, as in ['jobs.yaml']")
     if isinstance(scenarios, Mapping):
         return list(scenarios.items())
     names = [

@@ -43,6 +43,8 @@ OF_CLOSED = (EFFICIENCY, UTILIZATION)  # shares of the whole run: they say littl
 
 def need_runs(results: Sequence[Result]) -> None:
     """Refuse to report on nothing."""
+    if not isinstance(results, Sequence):
+        raise InvalidOption(f"runs are reported on as a list, such as compare gives, not as a {type(results).__name__}")
     if not results:
         raise InvalidOption("no run was given to report on; a table, plot or report needs at least one.")
 

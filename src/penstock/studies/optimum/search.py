@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from penstock.engine.program import Program
+from penstock.errors import InvalidOption
 from penstock.metrics.result import Result
 from penstock.model.load import ScenarioLike, as_scenario
 from penstock.model.needs import need_completion
@@ -53,6 +54,8 @@ def optimum(scenario: ScenarioLike, time_limit: float = 60.0, *, progress: Progr
     (6.0, True, ('b', 'a'))
     """
     need_solver()
+    if not isinstance(time_limit, int | float) or not time_limit >= 0.0:
+        raise InvalidOption(f"the time limit is {time_limit!r}; accepted is a number of seconds ≥ 0")
     scenario = as_scenario(scenario).model_copy(update={"plan": None})  # it is about one bandwidth
     need_completion(scenario)
     orders = [find(name) for name in ORDERS]  # compiled, perhaps: not part of the search

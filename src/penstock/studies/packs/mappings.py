@@ -103,7 +103,7 @@ def _shown(number: float | None) -> float | str | None:
 def _number(given: str | float) -> float:
     try:
         number = float(given)
-    except ValueError:
+    except (TypeError, ValueError):
         number = math.nan
     if not number > 0.0:
         raise InvalidOption(f"sensitivity is {given!r}; accepted is a number above 0, inf (first-fit) or alpha")

@@ -41,7 +41,7 @@ def lead_of(scenario: Scenario, given: float | None) -> float:
     """The lead asked for; by default any, where all are there from the beginning, and none where they come and go."""
     if given is None:
         return math.inf if all(each.release == 0.0 for each in scenario.applications) else 0.0
-    if not given >= 0.0:
+    if not isinstance(given, int | float) or not given >= 0.0:
         raise InvalidOption(f"the lead is {given!r}; accepted is a number of seconds ≥ 0, or infinity")
     return given
 
