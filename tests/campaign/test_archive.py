@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from campaign.small import small, with_policy
-from penstock.campaign import read_results, run_campaign
+from penstock.campaign import Campaign, read_results, run_campaign
 from penstock.campaign.archive import MANIFEST, export_campaign, import_campaign, read_archive
 from penstock.errors import InvalidOption
 from penstock.report.campaign.table import archive_lines
@@ -109,4 +109,26 @@ def test_policies_that_plans_name_are_asked_for(tmp_path):
     assert archive_lines(manifest)[-1] == "Plans name own.py, which is not in the archive; --with own.py puts it there."
     manifest = export_campaign(tmp_path / "out", tmp_path / "b.zip", MEANS, [tmp_path / "own.py"])
     assert "with/own.py" in manifest["files"]
+
+
+def test_two_policies_of_one_file_name_are_both_put_in(tmp_path):
+    (tmp_path / "sub").mkdir()
+    for place in ("own.py", "sub/own.py"):
+        (tmp_path / place).write_text("def slow(view, rates):\n    rates[0] = view.limit[0]\n")
+    (tmp_path / "sub" / "own.py").write_text("def slow(view, rates):\n    rates[-1] = view.limit[-1]\n")
+    document = {
+        "version": 1,
+        "name": "two",
+        "workloads": [{"generate": "chains", "set": {"m": 2, "n_max": 5}}],
+        "plans": ["own.py:slow", "sub/own.py:slow"],
+    }
+    run_campaign(Campaign.from_document(document, tmp_path), tmp_path / "out", workers=1)
+    manifest = export_campaign(tmp_path / "out", tmp_path / "a.zip", "")
+    assert [line.split()[2] for line in archive_lines(manifest)[-2:]] == ["own.py,", "sub/own.py,"]
+    assert not any("--with" in line for line in archive_lines(manifest, written=False))
+    both = [tmp_path / "own.py", tmp_path / "sub" / "own.py"]
+    manifest = export_campaign(tmp_path / "out", tmp_path / "a.zip", "", both)
+    assert {"with/own.py", "with/sub/own.py"} <= set(manifest["files"])
+    import_campaign(tmp_path / "a.zip", tmp_path / "in")
+    assert "rates[-1]" in (tmp_path / "in" / "with" / "sub" / "own.py").read_text()
     assert len(archive_lines(manifest)) == 3

@@ -12,6 +12,7 @@ import penstock
 from penstock.report.live.history import shadow_lines
 from penstock.report.packs.table import packing_lines, packing_table, packings_table
 from penstock.report.parts.breakable import Breakable
+from penstock.report.parts.fitting_table import Column, FittingTable
 from penstock.report.targets.table import allotment_table, allotments_table
 from penstock.studies.packs import compare_packings
 from penstock.studies.targets import compare_allotments
@@ -89,3 +90,10 @@ def test_what_policies_would_have_given_each_job_is_a_row_for_each_policy():
 
 def test_a_long_name_without_hyphens_leaves_no_empty_line():
     assert Breakable(Text("a" * 30)).within(12).plain == "a" * 30
+
+
+def test_columns_of_the_same_worth_go_together():
+    pair = [Column(name, [Text("x" * 30)], spare=1) for name in ("gain there", "and there")]
+    table = FittingTable("gains", [Column("unknown", [Text("bandwidth")]), *pair])
+    assert len(table.within(50).columns) == 1
+    assert len(table.within(80).columns) == 3

@@ -26,16 +26,17 @@ from pathlib import Path
 from typing import Any
 
 import penstock
+from penstock.campaign.named_files import WITH, named_files
 from penstock.campaign.results import Results, read_results, write_results
 from penstock.campaign.store import ASKED, RESULTS, RUNS, Store
 from penstock.errors import InvalidOption
 from penstock.files import write_whole
 
-MANIFEST, MEANS, WITH = "manifest.json", "means.csv", "with"
+MANIFEST, MEANS = "manifest.json", "means.csv"
 FORMAT = 1
 _KNOWN = re.compile(
     r"campaign(-\d+)?\.yaml|asked\.parquet|results\.parquet|means\.csv|runs/part-\d{6,}(-merged)?\.parquet"
-    r"|with/(?!\.\.?$)[^/\\]+"
+    r"|with/(?:(?!\.\.?/)[^/\\]+/)*(?!\.\.?$)[^/\\]+"
 )
 _NEVER = (1980, 1, 1, 0, 0, 0)  # the earliest date that a ZIP file can hold
 
@@ -51,7 +52,7 @@ class FileHash:
 def export_campaign(folder: str | Path, file: str | Path, means: str, also: Sequence[Path] = ()) -> dict[str, Any]:
     """Write the archive of a campaign's directory, and say what is in it (the manifest)."""
     store, results = Store(folder), read_results(folder)
-    contents = _contents(store, means, also)
+    contents = _contents(store, means, also, named_files(results.plans))
     manifest = _about(results) | {"files": {name: _told(data) for name, data in contents.items()}}
     text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"
     sink = io.BytesIO()
@@ -62,7 +63,14 @@ def export_campaign(folder: str | Path, file: str | Path, means: str, also: Sequ
     return manifest
 
 
-def _contents(store: Store, means: str, also: Sequence[Path]) -> dict[str, bytes]:
+def _name_in(path: Path, named: Sequence[str]) -> str:
+    """Where a file is in the archive: as plans name it, else by its name alone."""
+    whole = path.absolute().as_posix()
+    known = [name for name in named if whole.endswith(f"/{name}")]
+    return f"{WITH}/{max(known, key=len, default=path.name)}"
+
+
+def _contents(store: Store, means: str, also: Sequence[Path], named: Sequence[str]) -> dict[str, bytes]:
     """Every file of the archive but the manifest."""
     if not (store.folder / RESULTS).is_file():
         raise InvalidOption(
@@ -72,7 +80,7 @@ def _contents(store: Store, means: str, also: Sequence[Path]) -> dict[str, bytes
     found = {path.relative_to(store.folder).as_posix(): path.read_bytes() for path in own}
     found[MEANS] = means.encode()
     for path in also:
-        name = f"{WITH}/{path.name}"
+        name = _name_in(path, named)
         if name in found:
             raise InvalidOption(f"--with names two files called {path.name}; rename one of them")
         try:
@@ -122,7 +130,7 @@ def _unpack(contents: Mapping[str, bytes], folder: Path) -> None:
     """Write the files, and the results that follow from them."""
     (folder / RUNS).mkdir(parents=True, exist_ok=True)
     for name, data in contents.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / name, data)
     write_results(Store(folder))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from penstock.campaign.canonical import file_digest
 
+WITH = "with"  # the folder of an archive that they are in
 _POLICY = re.compile(r"(.+?\.py)((?::\w+)?(?:\(.*\))?)")  # file.py:function(parameter=value)
 
 
@@ -31,6 +32,16 @@ def short_name(text: str, folder: Path) -> str:
         return text
     seen = os.path.relpath(folder / file, folder)
     return f"{Path(file).name if seen.startswith('..') else Path(seen).as_posix()}{rest}"
+
+
+def named_files(plans: Iterable[str]) -> list[str]:
+    """The files that plans name, as they do.
+
+    >>> named_files(["fcfs", "my.py:f(k=2)", "pack(mapping=sub/my.py:f)"])
+    ['my.py', 'sub/my.py']
+    """
+    words = (word.partition(":")[0] for plan in plans for word in re.split(r"[=, ()]", plan))
+    return sorted({word for word in words if word.endswith(".py")})
 
 
 def hashed(values: Mapping[str, Any]) -> dict[str, Any]:

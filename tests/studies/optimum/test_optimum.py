@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import penstock
 from penstock import follow, generate, optimum, simulate
 from penstock.errors import InvalidOption
+from penstock.model import needs
 from penstock.report.optimum import optimum_words
-from penstock.studies.optimum import search, solver
+from penstock.studies.optimum import search
 from penstock.studies.optimum.chains import bicolored
 from penstock.studies.optimum.result import Heuristic, Optimum
 from penstock.studies.optimum.search import ORDERS
@@ -279,7 +280,7 @@ def test_a_window_is_refused():
 
 
 def test_without_ortools(monkeypatch):
-    monkeypatch.setattr(solver, "find_spec", lambda name: None)
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
     with pytest.raises(InvalidOption, match=r"needs ortools; pip install penstock\[optimum\]"):
         optimum(scenario(job("a", (1, 1))))
 

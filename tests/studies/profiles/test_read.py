@@ -64,6 +64,15 @@ def test_bits_are_not_meant_by_mbps_and_that_is_said(tmp_path: Path) -> None:
     assert read_profiles(file).notes == (f"{file}: bw_mbps is read as MB/s, bytes and not bits",)
 
 
+def test_a_power_of_ten_is_no_unit(tmp_path: Path) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text("app,n,bandwidth\na,1,1e9\na,2,2e9\n")
+    assert read_profiles(file).notes == ()
+    file.write_text("app,n,bandwidth\na,1,1e9\na,2,2 GB/s\n")
+    (note,) = read_profiles(file).notes
+    assert "has values in GB/s, and the 1 without one in B/s" in note
+
+
 def test_blank_lines_comments_quotes_and_other_columns_do_no_harm(tmp_path: Path) -> None:
     text = '\ufeff# made up\n\nwhen,app,n,bw\n,"a, b",1,2\n\n# more\nnow,"a, b",2,"3 MB/s"\n'
     assert dict(read_profiles(written(tmp_path, text))) == {"a, b": {1: 2, 2: 3e6}}

@@ -63,11 +63,13 @@ def sensitivity_table(advice: Advice) -> FittingTable:
     low = [estimate_cells(each.gain_start, kind) for each in advice.sensitivity]
     high = [estimate_cells(each.gain_end, kind) for each in advice.sensitivity]
     columns = [
-        Column("unknown", cells(each.unknown.name for each in advice.sensitivity), right=False),
-        Column("swept", cells(ends_words(each) for each in advice.sensitivity), right=False),
-        Column("gain there", cells(f"{value} ({ends})" for value, ends in low), spare=1),
-        Column("and there", cells(f"{value} ({ends})" for value, ends in high), spare=1),
-        Column("changes the answer", cells("yes" if each.changes_answer else "no" for each in advice.sensitivity)),
+        Column("unknown", cells(each.unknown.name for each in advice.sensitivity), right=False, folds=True),
+        Column("swept", cells(ends_words(each) for each in advice.sensitivity), right=False, folds=True),
+        Column("gain\nthere", cells(value for value, _ in low), spare=2),
+        Column("95 % interval", cells(ends for _, ends in low), spare=1),
+        Column("and\nthere", cells(value for value, _ in high), spare=2),
+        Column("95 % interval", cells(ends for _, ends in high), spare=1),
+        Column("changes\nthe answer", cells("yes" if each.changes_answer else "no" for each in advice.sensitivity)),
     ]
     what = "worst yield" if kind == "yield" else "node-hours saved a day"
     return FittingTable(f"What {found.of} gains over {found.against}, in {what}, if something unknown differs", columns)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
+from penstock.campaign.named_files import WITH, named_files
 from penstock.campaign.summary import BETTER, DIFFERENT, TIE, WORSE
 from penstock.report.parts.fitting_table import Column, FittingTable
 from penstock.report.parts.quantities import NOTHING, duration, fixed, percent, significant
@@ -139,12 +139,12 @@ def _group_rows(rows: Sequence[tuple[Entry, ...]], columns: _Columns) -> list[li
 
 
 def _compared(entry: Entry, show: Show, whole: bool) -> list[Text]:
-    """How an entry compares with its reference: all that is known, or only the difference with its interval."""
+    """How an entry compares with its reference: all that is known, or the difference and what it means."""
     cells, verdict = against_cells(entry, show), entry.against.verdict if entry.against else None
     style = _STYLES.get(verdict or "", "")
     if whole:
         return [*map(Text, cells[:-1]), Text(cells[-1], style=style)]
-    return [Text(cells[0] if entry.against else cells[-1], style=style), Text(cells[1])]
+    return [Text(f"{cells[0]} {cells[-1]}".strip(), style=style), Text(cells[1])]
 
 
 def reference_of(entries: Sequence[Entry]) -> str | None:
@@ -258,8 +258,8 @@ def status_lines(results: Results) -> list[str]:
     return lines
 
 
-def archive_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """What is in an archive, and the hash that two archives of the same science share."""
+def archive_lines(manifest: Mapping[str, Any], *, written: bool = True) -> list[str]:
+    """What is in an archive that was written, or read, and the hash that two archives of the same science share."""
     counts = ", ".join(f"{manifest[name]:,} {name}" for name in ("failed", "missing") if manifest[name])
     files = manifest["files"]
     lines = [
@@ -268,11 +268,10 @@ def archive_lines(manifest: Mapping[str, Any]) -> list[str]:
         f"Made with {'; '.join(manifest['versions'])}, on Python {manifest['python']}, {manifest['machine']}.",
         f"SHA-256 of its results: {files['results.parquet']['sha256']}.",
     ]
-    named = {
-        word.partition(":")[0].rpartition("/")[2] for plan in manifest["plans"] for word in re.split(r"[=, ()]", plan)
-    }
-    left = sorted(name for name in named if name.endswith(".py") and f"with/{name}" not in files)
-    lines += [f"Plans name {name}, which is not in the archive; --with {name} puts it there." for name in left]
+    left = [name for name in named_files(manifest["plans"]) if f"{WITH}/{name}" not in files]
+    for name in left:
+        way = f"--with {name} puts it there" if written else "whoever made it has the file"
+        lines.append(f"Plans name {name}, which is not in the archive; {way}.")
     return lines
 
 

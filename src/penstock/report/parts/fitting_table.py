@@ -26,7 +26,7 @@ class Column:
 
     heading: str
     cells: Sequence[Text]
-    spare: int = 0  # where it gets narrow, columns go by rising number; 0: this one stays
+    spare: int = 0  # where it gets narrow, columns go by rising number, equals together; 0: this one stays
     right: bool = True
     folds: bool = False  # into several lines, where it is long
 
@@ -73,8 +73,8 @@ def cells(texts: Iterable[str]) -> list[Text]:
 
 def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
     kept = [column for column in columns if not column.empty]
-    for least in sorted((column for column in kept if column.spare), key=lambda column: column.spare):
+    for least in sorted({column.spare for column in kept if column.spare}):
         if sum(column.width + _GAP for column in kept) <= width:
             break
-        kept.remove(least)
+        kept = [column for column in kept if column.spare != least]
     return kept

@@ -39,8 +39,9 @@ def read(source: MeasurementFile) -> Measurements:
 def _mixed(source: MeasurementFile, bandwidth: str, unit: str) -> list[str]:
     """A note on cells with a unit of their own: one that was forgotten in others makes them wrong by a thousand."""
     cells = [row.cells[bandwidth] for row in source.rows()]
-    own = {found[0]: cell for cell in cells if (found := re.search(r"[A-Za-z]\S*$", cell.strip()))}
-    bare = sum(bool(NUMBER.fullmatch(cell)) for cell in cells)
+    named = [cell for cell in cells if not NUMBER.fullmatch(cell)]  # 1e9 has no unit
+    own = {found[0]: cell for cell in named if (found := re.search(r"[A-Za-z]\S*$", cell.strip()))}
+    bare = len(cells) - len(named)
     units = [*own, *([unit] if bare else [])]
     if len(set(units)) < 2:
         return []
