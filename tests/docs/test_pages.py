@@ -66,9 +66,34 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_command_on_a_page_runs(page: str, desk: Path) -> None:
     for title, text in blocks(page, "yaml"):
         (desk / title).write_text(text)
-    for command in commands(page):
-        result = CliRunner().invoke(app, shlex.split(command))
+    for command, shown in shown_by(page):
+        result = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "130"})
         assert result.exit_code == 0, f"penstock{command}: {result.exception!r}"
+        assert not unlike(shown, result.output), f"penstock{command}: `python -m scripts.console` shows it as it is"
+
+
+def shown_by(page: str) -> list[tuple[str, str]]:
+    """The commands of a page, each with what is shown below it."""
+    text = "".join(text for _, text in blocks(page, "console"))
+    found = [(COMMAND.findall(f"$ {part}"), part.partition("\n")[2]) for part in re.split(r"^\$ ", text, flags=re.M)]
+    return [(command, shown) for commands, shown in found for command in commands]
+
+
+def unlike(shown: str, printed: str) -> set[str]:
+    """Words in heads of tables, and keys of JSON, that are shown and not printed; without an ellipsis, or not shown."""
+    head = re.compile(r"^(.+)\n─{20,}", re.MULTILINE)
+    heads = [{word for line in head.findall(text) for word in line.split()} for text in (shown, printed)]
+    keys = [set(re.findall(r'^ *"(\w+)": ', text, re.MULTILINE)) for text in (shown, printed)]
+    more = keys[1] - keys[0] if keys[0] and "…" not in shown else set()
+    return (heads[0] - heads[1]) | (keys[0] - keys[1]) | more
+
+
+def test_what_is_shown_and_was_not_printed_is_noticed() -> None:
+    table = "title\nname  yield\n────────────────────────\na     0.5\n"
+    assert unlike(table, table) == set()
+    assert unlike(table, table.replace("yield", "stretch")) == {"yield"}
+    assert unlike('{\n  "end": 3\n}', '{\n  "end": 3,\n  "cut": false\n}') == {"cut"}
+    assert unlike('{\n  "end": 3\n…', '{\n  "end": 3,\n  "cut": false\n}') == set()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in FOLLOWED_ELSEWHERE and blocks(page, "python")])

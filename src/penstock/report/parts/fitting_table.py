@@ -74,7 +74,7 @@ def cells(texts: Iterable[str]) -> list[Text]:
 def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
     kept = [column for column in columns if not column.empty]
     for least in sorted({column.spare for column in kept if column.spare}):
-        if sum(column.width + _GAP for column in kept) <= width:
+        if sum(column.width + _GAP for column in kept) - 1 <= width:  # behind the last one is half a gap
             break
         kept = [column for column in kept if column.spare != least]
     return kept
