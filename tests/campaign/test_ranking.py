@@ -122,6 +122,8 @@ def test_few_seeds_are_said_to_be_few(tmp_path):
     assert "With 3 seeds and 1 pairs no difference can be more than luck (the lowest p is 0.25)" in " ".join(
         ranking_lines(ranking)
     )
+    assert "draw more seeds" in in_short(ranking, [])
+    assert "cannot be told" not in in_short(ranking, [])
 
 
 @pytest.mark.parametrize(

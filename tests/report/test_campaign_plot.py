@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 from penstock.campaign import Entry
-from penstock.campaign.statistics import Interval
+from penstock.campaign.statistics import Interval, PairCounts
+from penstock.campaign.summary import Against
 from penstock.report.campaign.plot import Looks, campaign_figure, metric_label
+from penstock.report.campaign.table import campaign_lines
 from penstock.report.parts.theme import OTHERS, look
 
 PLANS = ["fair-share", "fcfs", "lookahead-greedy-yield"]
@@ -63,3 +66,20 @@ def test_a_paper_may_want_it_otherwise():
 
 def test_a_hundred_plans_can_be_told_apart():
     assert len({look(number) for number in range(96)}) == 96
+
+
+def test_a_legend_lists_what_is_highlighted_and_all_others_in_one_line():
+    made = [replace(each, group={"pressure": point}) for point in (1, 2) for each in better_last()]
+    (legend,) = campaign_figure(made, "pressure", Looks(highlight=frozenset({"fcfs"}))).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["fcfs", "others"]
+    (legend,) = campaign_figure(made, "pressure").legends
+    assert [text.get_text() for text in legend.get_texts()] == PLANS
+
+
+def test_plans_of_the_same_verdict_are_named_together():
+    mean, spread = Interval(0.9, 0.85, 0.95), {0.5: 0.9}
+    worse = Against("fair-share", 9, Interval(-0.1, -0.2, -0.05), mean, PairCounts(0, 0, 9), "worse")
+    names = [f"plan-{number}" for number in range(7)]
+    made = [Entry("min_yield", {}, "fair-share", "fair-share", 9, 0, 0, mean, spread, None, None)]
+    made += [Entry("min_yield", {}, name, "fair-share", 9, 0, 0, mean, spread, None, worse) for name in names]
+    assert campaign_lines(made) == ["min_yield against fair-share: plan-0, plan-1, plan-2, plan-3 and 3 more worse."]

@@ -75,19 +75,24 @@ def ranking_lines(ranking: Ranking) -> list[str]:
     if not ranking.pairs:
         return [f"{first.plan} has the best mean rank; one seed says nothing about luck."]
     lines = [_leading(ranking)]
-    lowest = 2.0 * len(ranking.pairs) / 2.0**ranking.seeds
-    if lowest >= 0.05:
-        lines.append(
-            f"With {ranking.seeds} seeds and {len(ranking.pairs)} pairs no difference can be more than luck "
-            f"(the lowest p is {min(1.0, lowest):.2f}); draw more seeds."
-        )
-    elif others:
+    if not _too_few(ranking) and others:
         lines.append("A tie is not the same as equal: more seeds may tell these apart.")
     lines.append(
         f"Wilcoxon's signed ranks over {ranking.seeds} seeds, two-sided; "
         f"Holm's correction for {len(ranking.pairs)} pairs."
     )
     return lines
+
+
+def _too_few(ranking: Ranking) -> str:
+    """A sentence where so few seeds could tell no two of so many plans apart, whatever they had shown."""
+    lowest = 2.0 * len(ranking.pairs) / 2.0**ranking.seeds
+    if lowest < 0.05:
+        return ""
+    return (
+        f"With {ranking.seeds} seeds and {len(ranking.pairs)} pairs no difference can be more than luck "
+        f"(the lowest p is {min(1.0, lowest):.2f}); draw more seeds."
+    )
 
 
 def _leading(ranking: Ranking) -> str:
@@ -99,6 +104,8 @@ def _leading(ranking: Ranking) -> str:
         return f"{head}; one seed says nothing about luck."
     if not others:
         return f"{head}, and every other plan is behind it by more than luck (p < 0.05, Holm)."
+    if few := _too_few(ranking):
+        return f"{head}. {few}"
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
     return f"{head}; {', '.join(others[:_NAMED])}{more} cannot be told from it (p ≥ 0.05, Holm)."
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Show = Callable[[float], str]
 MOST_FAILURES = 5
+_MOST_NAMED = 4
 _STYLES = {BETTER: "bold green", WORSE: "red", TIE: "dim", DIFFERENT: "bold"}
 
 
@@ -193,21 +194,32 @@ def campaign_lines(entries: Sequence[Entry]) -> list[str]:
         reference = reference_of(own)
         if reference is None:
             continue
-        said = [words for plan in dict.fromkeys(entry.plan for entry in own) if (words := _plan_words(own, plan))]
+        said: dict[str, list[str]] = {}
+        for plan in dict.fromkeys(entry.plan for entry in own):
+            if words := _verdict_words(own, plan):
+                said.setdefault(words, []).append(plan)
         if said:
-            lines.append(f"{metric} against {reference}: {'; '.join(said)}.")
+            told = "; ".join(f"{_listed(plans)} {words}" for words, plans in said.items())
+            lines.append(f"{metric} against {reference}: {told}.")
     return lines
 
 
-def _plan_words(entries: Sequence[Entry], plan: str) -> str:
+def _listed(plans: Sequence[str]) -> str:
+    """Some names, and how many more: the table has them all."""
+    more = len(plans) - _MOST_NAMED
+    names = [*plans[:_MOST_NAMED], f"{more:,} more"] if more > 1 else [*plans]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _verdict_words(entries: Sequence[Entry], plan: str) -> str:
     verdicts = [entry.against.verdict for entry in entries if entry.plan == plan and entry.against]
     verdicts = [verdict for verdict in verdicts if verdict is not None]
     counts = {verdict: verdicts.count(verdict) for verdict in (BETTER, TIE, WORSE, DIFFERENT) if verdict in verdicts}
     if not counts:
         return ""
     if len(verdicts) == 1:
-        return f"{plan} {verdicts[0]}"
-    return f"{plan} {', '.join(f'{name} in {count}' for name, count in counts.items())} of {len(verdicts)}"
+        return verdicts[0]
+    return f"{', '.join(f'{name} in {count}' for name, count in counts.items())} of {len(verdicts)}"
 
 
 def incomplete_lines(results: Results) -> list[str]:

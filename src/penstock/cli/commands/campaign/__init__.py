@@ -29,7 +29,8 @@ class FileOrCommand(LazyGroup):
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         """Both ways to call it."""
         formatter.write_usage(ctx.command_path, "FILE -o DIR [OPTIONS]")
-        formatter.write_usage(ctx.command_path, "status|table|plot|html|merge DIR … [OPTIONS]")
+        names = "|".join(row.name for row in self.rows if not row.hidden)
+        formatter.write_usage(ctx.command_path, f"{names} … [OPTIONS]")
 
 
 campaign = group_of(
