@@ -123,6 +123,8 @@ def test_few_seeds_are_said_to_be_few(tmp_path):
         ranking_lines(ranking)
     )
     assert "draw more seeds" in in_short(ranking, [])
+    shown = read_results(tmp_path)._repr_html_()  # of a notebook: means, and no keys of runs
+    assert "mean makespan" in shown and "fair-share" in shown and ">key<" not in shown
     assert "cannot be told" not in in_short(ranking, [])
 
 

@@ -20,7 +20,7 @@ from penstock.campaign.tasks import Metric, find_task
 from penstock.errors import InvalidOption
 from penstock.kernels.arrays import Floats, Ints
 from penstock.model.problems import near
-from penstock.model.tabular import Tabular
+from penstock.model.tabular import Tabular, html_table
 
 BATCH = 5_000  # rows
 
@@ -39,6 +39,19 @@ class Results(Tabular):
     def headline(self) -> str:
         """How far the campaign is."""
         return f"{self.name}: {int(self.ended.sum()):,} of {self.size:,} runs"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.headline(), self._means())
+
+    def _means(self) -> list[dict[str, Any]]:
+        """The mean of each metric that the campaign shows, by workload, its settings that vary, and plan."""
+        from penstock.campaign.summary import summarise  # noqa: PLC0415 - it knows results
+
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for entry in summarise(self, list(self.metrics)):
+            row = found.setdefault((*entry.group.items(), entry.plan), {**entry.group, "plan": entry.plan})
+            row[f"mean {entry.metric}"] = entry.mean.mean
+        return list(found.values())
 
     @property
     def size(self) -> int:

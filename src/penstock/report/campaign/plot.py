@@ -83,16 +83,16 @@ def campaign_figure(entries: Sequence[Entry], x: str | None = None, looks: Looks
         if not x:
             note(figure, _ROWS_NOTE)
         else:
-            handles, labels = _told_apart(*grid[0].get_legend_handles_labels(), looks)
+            handles, labels = _told_apart(grid[0].get_legend_handles_labels(), looks)
             figure.legend(handles, labels, loc="outside right upper", title="mean, 95 % interval")
         return figure
 
 
-def _told_apart(handles: Sequence[Any], labels: Sequence[str], looks: Looks) -> tuple[list[Any], list[str]]:
+def _told_apart(drawn: tuple[list[Any], list[Any]], looks: Looks) -> tuple[list[Any], list[str]]:
     """What a legend lists: all plans, or those in colour and one line for all others, which would leave no room."""
     named = {label(plan) for plan in looks.highlight}
-    shown = [pair for pair in zip(handles, labels, strict=True) if not named or pair[1] in named]
-    others = [(handle, "others") for handle, text in zip(handles, labels, strict=True) if named and text not in named]
+    shown = [pair for pair in zip(*drawn, strict=True) if not named or pair[1] in named]
+    others = [(handle, "others") for handle, text in zip(*drawn, strict=True) if named and text not in named]
     listed = [*shown, *others[:1]]
     return [handle for handle, _ in listed], [text for _, text in listed]
 
@@ -129,7 +129,12 @@ def _draw_lines(axes: Axes, entries: Sequence[Entry], plans: Mapping[str, tuple[
         at = [entry.group[x] if numeric else places.index(entry.group[x]) for entry in own]
         order = sorted(range(len(own)), key=at.__getitem__)
         own, at = [own[i] for i in order], [at[i] for i in order]
-        drawn = {"color": colour, "marker": marker, "markersize": 4, "zorder": 2.0 if colour == OTHERS else 3.0}
+        drawn: dict[str, Any] = {
+            "color": colour,
+            "marker": marker,
+            "markersize": 4,
+            "zorder": 2.0 if colour == OTHERS else 3.0,
+        }
         axes.plot(at, [entry.mean.mean for entry in own], **drawn, label=label(plan))
         axes.fill_between(
             at,

@@ -218,7 +218,7 @@ def _verdict_words(entries: Sequence[Entry], plan: str) -> str:
     if not counts:
         return ""
     if len(verdicts) == 1:
-        return verdicts[0]
+        return str(verdicts[0])
     return f"{', '.join(f'{name} in {count}' for name, count in counts.items())} of {len(verdicts)}"
 
 
