@@ -31,7 +31,7 @@ from penstock.report.parts.theme import COLOURS, FAINT, OTHERS, theme
 from penstock.report.plots import save_figure
 from penstock.studies.buffers import buffer
 from penstock.studies.buffers.bound import alone_stretch
-from penstock.studies.buffers.split import BufferSplit, split
+from penstock.studies.buffers.split import Split, split
 from penstock.studies.sizing import size_buffer
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def in_two_cores(work: Callable[[tuple[str, int]], T], seeds: Sequence[int] = SE
     return {site: [each for (where, _), each in zip(sets, done, strict=True) if where == site] for site in SITES}
 
 
-def divided(scenario: Scenario) -> tuple[float, dict[str, BufferSplit]]:
+def divided(scenario: Scenario) -> tuple[float, dict[str, Split]]:
     """The smallest buffer with static parts, and all ways to divide a buffer."""
     splits = {name: split(scenario, *how) for name, how in DIVISIONS.items()}
     return splits["static parts"].size, splits
@@ -293,7 +293,7 @@ def example() -> None:
         print(f"reads and writes at S_opt, {strategy}: {run.max_stretch:.3f}, bound {run.bound_max_stretch:.3f}")
 
 
-def show_half(title: str, scenario: Scenario) -> tuple[float, dict[str, BufferSplit]]:
+def show_half(title: str, scenario: Scenario) -> tuple[float, dict[str, Split]]:
     """What half of the smallest buffer gives."""
     size, splits = divided(scenario)
     print(f"\n{title}: {size / 1e15:.3f} PB, dynamic {splits['all common'].size / 1e15:.3f} PB")

@@ -98,7 +98,7 @@ def read_request(argument: str, workers: int | None = None) -> JobRequest:
     """The request that `--on slurm=ARGUMENT` and `--workers` make.
 
     >>> read_request("queue=batch,cores=4", workers=10)
-    Request(jobs=3, cores=4, memory=None, walltime=None, queue='batch', account=None, interface=None)
+    JobRequest(jobs=3, cores=4, memory=None, walltime=None, queue='batch', account=None, interface=None)
     """
     given: dict[str, Any] = {}
     for piece in filter(None, argument.split(",")):

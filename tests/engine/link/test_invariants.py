@@ -226,7 +226,7 @@ def test_recording_the_timeline_changes_no_number(scenario: Scenario) -> None:
     assert all(result.timeline is None for result in plain)
 
 
-@given(scenarios(), st.lists(st.sampled_from(NAMES), max_size=4))
+@given(scenarios(), st.lists(st.sampled_from(NAMES), min_size=1, max_size=4))
 def test_compare_is_simulate_for_each(scenario: Scenario, names: list[str]) -> None:
     together = compare(scenario, names)
     assert [result.sharing for result in together] == names

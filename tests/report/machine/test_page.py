@@ -51,7 +51,7 @@ def test_many_resources_of_a_kind_are_counted_and_some_are_named():
 
 def test_what_little_moves_is_not_told_in_the_units_of_what_moves_most():
     uses = (ResourceUse("file_system", "link", 9.0, 1.2e15), ResourceUse("OST0001", "target", 9.0, 52.17e12))
-    run: Any = SimpleNamespace(resources=uses, timeline=SimpleNamespace(capacity=1e11))
+    run: Any = SimpleNamespace(resources=uses, capacity=1e11)
     text = _resources(run, passage())
     assert "52.17 TB" in text and "1.2 PB" in text
 

@@ -35,7 +35,7 @@ from penstock.report.buffers.table import (
 from penstock.report.parts.theme import WAITING
 from penstock.studies.buffers import Buffered, buffer
 from penstock.studies.buffers.result import Filling
-from penstock.studies.buffers.split import BufferSplit, split
+from penstock.studies.buffers.split import Split, split
 from penstock.studies.buffers.sweep import Sweep, compare_buffers, sweep_buffer
 from studies.sizing.plans import ONE_EACH, Document, app, document
 
@@ -48,15 +48,15 @@ def jobs(count: int, rounds: int = 2) -> Document:
     return document({"bandwidth": 2 * GIGA}, *many)
 
 
-def divided(plain: Document, partition: str = "static", common: float | None = None) -> BufferSplit:
+def divided(plain: Document, partition: str = "static", common: float | None = None) -> Split:
     return split(Scenario.from_document(plain), partition, common)
 
 
-def run_of(shared: BufferSplit, factor: float, **options: object) -> Buffered:
+def run_of(shared: Split, factor: float, **options: object) -> Buffered:
     return buffer(shared.scenario, factor * shared.size, split=shared, **options)  # type: ignore[arg-type]
 
 
-def swept(shared: BufferSplit, *strategies: str) -> Sweep:
+def swept(shared: Split, *strategies: str) -> Sweep:
     return sweep_buffer(shared.scenario, strategies, split=shared, factors=(0.0, 0.5, 1.0, 3.0))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.policies.buffering import Strategy
     from penstock.policies.sharing import Sharing as SharingPolicy
     from penstock.studies.buffers import Buffered
-    from penstock.studies.buffers.split import BufferSplit
+    from penstock.studies.buffers.split import Split
     from penstock.studies.buffers.sweep import StrategyComparison, Sweep
 
 Capacity = Annotated[
@@ -165,14 +165,14 @@ def _chosen(strategy: str | None, sharing: str | None, compare: bool) -> list[St
     return [*known, *([] if wanted in known else [wanted])]
 
 
-def _split(scenario: Scenario, partition: str, common: float | None, lead: float | None) -> BufferSplit:
+def _split(scenario: Scenario, partition: str, common: float | None, lead: float | None) -> Split:
     with ProgressLine() as line:
         line.show("sizing")
         found = studies.buffers.split.split
         return found(scenario, partition, common, lead=lead, progress=lambda detail: line.show("sizing", None, detail))
 
 
-def _bytes(asked: _Capacity, split: BufferSplit) -> float:
+def _bytes(asked: _Capacity, split: Split) -> float:
     if not asked.relative:
         return asked.amount
     if split.size <= 0.0:
@@ -187,7 +187,7 @@ def _run(
     scenario: Scenario,
     size: float,
     strategy: Strategy | SharingPolicy,
-    split: BufferSplit,
+    split: Split,
     admit: str,
     *,
     timeline: bool,
@@ -211,13 +211,13 @@ def _run(
 
 
 def _compared(
-    scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: BufferSplit, admit: str
+    scenario: Scenario, size: float, chosen: list[Strategy | SharingPolicy], split: Split, admit: str
 ) -> StrategyComparison:
     compare = studies.buffers.sweep.compare_buffers
     return _metered(lambda show: compare(scenario, size, chosen, split=split, admit=admit, progress=show))
 
 
-def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: BufferSplit, admit: str) -> Sweep:
+def _swept(scenario: Scenario, chosen: list[Strategy | SharingPolicy], split: Split, admit: str) -> Sweep:
     sweep = studies.buffers.sweep.sweep_buffer
     return _metered(lambda show: sweep(scenario, chosen, split=split, admit=admit, progress=show))
 
@@ -231,7 +231,7 @@ def _metered(work: Callable[[Callable[..., None]], T]) -> T:
 class _Output(NamedTuple):
     """How the answer is shown."""
 
-    split: BufferSplit
+    split: Split
     json: bool
     plot: Path | None
     unread: dict[str, Any]  # what of the scenario plays no part

@@ -15,7 +15,7 @@ import numpy as np
 from penstock.live.core import records
 from penstock.live.core.charges import SLACK
 from penstock.live.core.filling import water_filled
-from penstock.live.core.members import Member, RouteRow, Split, Stage
+from penstock.live.core.members import Member, RateSplit, RouteRow, Stage
 from penstock.live.core.state import ControllerState
 
 _WORTH_MOVING = 0.1  # of a member's rate: how far its part may be from the best before it is told another
@@ -149,7 +149,7 @@ class Dispatch:
         now, rate, known = self.state.now, float(self.state.rows.wanted[row.index]), row.lately
         fresh = known is not None and now - known.time <= _LATELY and known.rate == rate
         if known is None or not fresh or member not in known.parts or len(known.parts) != len(row.members):
-            known = row.lately = Split(now, rate, self._split(row))
+            known = row.lately = RateSplit(now, rate, self._split(row))
         return known.parts
 
     def _fitting(self, member: Member, best: float, room: list[float]) -> float | None:

@@ -181,7 +181,7 @@ class App:
         return self.period if isnan(own) else own
 
 
-class Split(NamedTuple):
+class RateSplit(NamedTuple):
     """How the rate of a row was last divided among its members, for renewals."""
 
     time: float
@@ -197,7 +197,7 @@ class RouteRow:
     route: Route
     index: int
     members: dict[int, Member] = field(default_factory=dict)
-    lately: Split | None = None
+    lately: RateSplit | None = None
 
     @property
     def key(self) -> tuple[int, Key]:

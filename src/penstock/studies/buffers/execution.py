@@ -23,7 +23,7 @@ from penstock.studies.buffers.bound import StretchBounds, bounds, stretch_of
 from penstock.studies.buffers.plan_ahead import plan_of
 from penstock.studies.buffers.result import Buffered, Filling, Without
 from penstock.studies.buffers.script import script_of
-from penstock.studies.buffers.split import BufferSplit
+from penstock.studies.buffers.split import Split
 from penstock.studies.buffers.split import split as split_by
 
 DAY = 86400.0
@@ -38,7 +38,7 @@ def buffer(
     lead: float | None = None,
     admit: str = "now",
     strategy: str | Strategy | Sharing | Callable[..., Any] = "fair",
-    split: BufferSplit | None = None,
+    split: Split | None = None,
     against_none: bool = False,
     timeline: bool = False,
     progress: Progress | None = None,
@@ -94,7 +94,7 @@ def buffer(
     )
 
 
-def _measured(scenario: Scenario, split: BufferSplit, script: Script, run: TierRun, capacity: float) -> dict[str, Any]:
+def _measured(scenario: Scenario, split: Split, script: Script, run: TierRun, capacity: float) -> dict[str, Any]:
     """How the applications fared: all metrics that follow from when they ended."""
     traffic, cut = split.traffic, np.isnan(run.completion)
     stretch, absolute = stretch_of(run.completion, traffic), run.completion / traffic.completion

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from penstock.model import Scenario
 from penstock.studies.buffers.execution import buffer
-from penstock.studies.buffers.split import BufferSplit
+from penstock.studies.buffers.split import Split
 from penstock.studies.sizing import Sizing
 
 WITHOUT_PLAN = ("fair", "blocked-first", "earliest-burst")
@@ -41,7 +41,7 @@ def needs_of(
 ) -> list[Need]:
     """What each strategy needs, for the partition and the lead of a smallest buffer that exists."""
     common = 1.0 if sizing.partition == "dynamic" else 0.0
-    split = BufferSplit(scenario, sizing, common, sizing.lead)
+    split = Split(scenario, sizing, common, sizing.lead)
     names = list(strategies)
     found = []
     for place, name in enumerate(names):
@@ -51,7 +51,7 @@ def needs_of(
     return found
 
 
-def _need(scenario: Scenario, split: BufferSplit, strategy: str) -> Need:
+def _need(scenario: Scenario, split: Split, strategy: str) -> Need:
     """Doubling steps up to the first size that is enough, then bisection back."""
     volume = float(split.traffic.volume.sum())
     most = math.floor(math.log(volume / split.size) / math.log(STEP) + _ROUNDING) if split.size > 0.0 else 0

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class BufferSplit:
+class Split:
     """How a buffer of any capacity is divided; `sizing` is the smallest one that removes all contention."""
 
     scenario: Scenario
@@ -94,14 +94,14 @@ def split(
     *,
     lead: float | None = None,
     progress: Progress | None = None,
-) -> BufferSplit:
+) -> Split:
     """Divide a buffer by the smallest one of a partition; `common` of it is for everybody."""
     check_division(partition, common)
     scenario = as_scenario(scenario)
     lead = lead_of(scenario, lead)
     sizing, late = _possible(scenario, partition, lead, progress)
     all_of_it = 1.0 if partition == "dynamic" else 0.0
-    return BufferSplit(scenario, sizing, all_of_it if common is None else common, lead, late)
+    return Split(scenario, sizing, all_of_it if common is None else common, lead, late)
 
 
 def _possible(

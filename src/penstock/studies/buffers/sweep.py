@@ -17,7 +17,7 @@ from penstock.policies.buffering import NAMES, Strategy, find
 from penstock.policies.sharing import Sharing
 from penstock.studies.buffers.execution import buffer
 from penstock.studies.buffers.result import Buffered
-from penstock.studies.buffers.split import BufferSplit, split
+from penstock.studies.buffers.split import Split, split
 
 FACTORS = (*(step / 20 for step in range(21)), 1.25, 1.5, 2.0, 2.5, 3.0)
 
@@ -94,7 +94,7 @@ def sweep_buffer(
     partition: str = "static",
     common: float | None = None,
     admit: str = "now",
-    split: BufferSplit | None = None,
+    split: Split | None = None,
     factors: Iterable[float] = FACTORS,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -124,7 +124,7 @@ def compare_buffers(
     partition: str = "static",
     common: float | None = None,
     admit: str = "now",
-    split: BufferSplit | None = None,
+    split: Split | None = None,
     progress: Progress | None = None,
 ) -> StrategyComparison:
     """Every strategy with one capacity."""
@@ -138,7 +138,7 @@ def compare_buffers(
     return StrategyComparison(shared.size, tuple(sorted(runs, key=lambda run: (run.max_stretch, run.mean_stretch))))
 
 
-def _split(scenario: Scenario, partition: str, common: float | None, given: BufferSplit | None) -> BufferSplit:
+def _split(scenario: Scenario, partition: str, common: float | None, given: Split | None) -> Split:
     return given or split(scenario, partition, common)
 
 
@@ -153,7 +153,5 @@ def _name(strategy: Strategy | Sharing) -> str:
     return strategy.label if isinstance(strategy, Sharing) else strategy.name
 
 
-def _run(
-    scenario: Scenario, capacity: float, shared: BufferSplit, strategy: Strategy | Sharing, admit: str
-) -> Buffered:
+def _run(scenario: Scenario, capacity: float, shared: Split, strategy: Strategy | Sharing, admit: str) -> Buffered:
     return buffer(scenario, capacity, strategy=strategy, admit=admit, split=shared)
