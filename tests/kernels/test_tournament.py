@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.kernels.tournament import empty_tree, first, put
+from penstock.kernels.tournament import are_many, empty_tree, first, put, put_one, settle
 
 # Few different times make ties likely.
 times = st.sampled_from([0.0, 1.0, 2.5, inf]) | st.floats(0, 1e12)
@@ -26,6 +26,19 @@ def test_the_earliest_of_all_after_any_updates(leaves, data):
     inner = tree.size // 2
     assert tree[inner : inner + leaves].tolist() == plain
     assert all(tree[node] == min(tree[2 * node], tree[2 * node + 1]) for node in range(1, inner))
+
+
+@given(leaves=st.integers(1, 70), data=st.data())
+def test_many_at_once_give_the_same_tree_as_one_by_one(leaves, data):
+    tree, other = empty_tree(leaves), empty_tree(leaves)
+    chosen = data.draw(st.lists(st.tuples(st.integers(0, leaves - 1), times), max_size=60))
+    for leaf, time in chosen:
+        put_one(tree, leaf, time, False)
+        put_one(other, leaf, time, True)
+    settle(other)
+    assert tree.tolist() == other.tolist()
+    assert are_many(tree, leaves)
+    assert not are_many(tree, 0)
 
 
 @pytest.mark.parametrize("leaves", [*range(1, 18), 1000, 1024, 1025])

@@ -152,7 +152,7 @@ def _hand_out(machine: Machine, rows: int) -> None:
         if size == 1:
             desk.grant[desk.edges[0]] = min(desk.limit[0], desk.rates[row] / desk.use[0])
             continue
-        level = level_of(desk.use, desk.weight, desk.limit, size, desk.rates[row])
+        level = level_of(desk.use, desk.weight, desk.limit, size, desk.rates[row], 0.0)
         for place in range(size):
             most = desk.limit[place]
             desk.grant[desk.edges[place]] = most if level == np.inf else min(most, level * desk.weight[place])

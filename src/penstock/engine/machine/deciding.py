@@ -16,11 +16,15 @@ MOST_PASSES = 400  # at one instant, until nobody has to pass through, or to fet
 
 
 @inner
-def gather(machine: Machine, resource: int) -> tuple[int, int]:
-    """All that is joined to a resource by flows that are there now: how many resources, how many flows."""
+def gather(machine: Machine, resource: int, bar: float) -> tuple[int, int]:
+    """All that is joined to a resource by flows that are there now: how many resources, how many flows.
+
+    Flows that stopped below `bar` stay as they are: what only they join is decided apart.
+    """
     network, flows, desk = machine.network, machine.flows, machine.desk
     desk.stamp[0] += 1
     stamp = desk.stamp[0]
+    desk.bar[0] = bar
     desk.resource_mark[resource] = stamp
     desk.resources[0] = resource
     found, size, looked = 1, 0, 0
@@ -31,7 +35,7 @@ def gather(machine: Machine, resource: int) -> tuple[int, int]:
         start = network.room[here]
         for place in range(start, start + flows.members[here]):
             flow = network.edge_flow[flows.member[place]]
-            if desk.flow_mark[flow] != stamp:
+            if desk.stop[flow] >= bar and desk.flow_mark[flow] != stamp:
                 desk.flow_mark[flow] = stamp
                 desk.flows[size] = flow
                 size += 1

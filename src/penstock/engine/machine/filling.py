@@ -13,12 +13,12 @@ _I = types.int64[::1]
 
 
 @inner
-def level_of(use: Floats, weight: Floats, limit: Floats, flows: int, room: float) -> float:
+def level_of(use: Floats, weight: Floats, limit: Floats, flows: int, room: float, level: float) -> float:
     """The α at which Σ use·min(limit, α·weight) is `room`; infinity if all can have their limits.
 
-    Those that reach their limits below the level of the rest drop out, which lets the level rise: few passes.
+    Those that reach their limits below the level of the rest drop out, which lets the level rise: few passes. It is not
+    below `level`.
     """
-    level = 0.0
     while True:
         left, rising = room, 0.0
         for flow in range(flows):

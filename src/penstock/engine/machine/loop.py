@@ -16,6 +16,7 @@ from penstock.engine.link.loop import BUDGET_SPENT, DONE, MOST_IDLE, REFUSED, RO
 from penstock.engine.machine.asking import MOST_POLICIES
 from penstock.engine.machine.buffer import bring_pool, give_parts, grow, open_loose, set_paces, soil_paths, soonest_in
 from penstock.engine.machine.deciding import MOST_PASSES, decide, gather, put_in_force
+from penstock.engine.machine.levels import unchanged_below
 from penstock.engine.machine.lives import flows_over, soil_part, wake
 from penstock.engine.machine.motion import bring_up, touch
 from penstock.engine.machine.pool import GROWER, HAVING, LOOSE, STALE
@@ -23,7 +24,7 @@ from penstock.engine.machine.state import DIRTY, IDLE, LEFT, NOW, SEGMENTS, TOUC
 from penstock.engine.machine.whole import MACHINE, Machine
 from penstock.kernels.arrays import SAME
 from penstock.kernels.compile import inner, kernel
-from penstock.kernels.tournament import first, put
+from penstock.kernels.tournament import are_many, first, put, put_one, settle
 from penstock.policies.sharing.policy import Decide
 from penstock.policies.sharing.rules import next_tick
 from penstock.policies.sharing.view import POLICY
@@ -97,10 +98,25 @@ def _pace(machine: Machine, now: float) -> None:
 
 
 @inner
+def _look_ahead(machine: Machine, now: float) -> None:
+    """Find the next events of those whose rates have changed."""
+    apps, clock, segments = machine.apps, machine.clock, machine.segments
+    many = are_many(apps.tree, clock.counts[TOUCHED])
+    for place in range(clock.counts[TOUCHED]):
+        i = apps.touched[place]
+        apps.is_touched[i] = 0
+        put_one(apps.tree, i, _soonest(machine, i), many)
+        if segments.start.size > 0:
+            _record(machine, i, now)
+    if many:
+        settle(apps.tree)
+    clock.counts[TOUCHED] = 0
+
+
+@inner
 def _decide_all(machine: Machine, policies: tuple[Decide, ...], now: float) -> int:
-    """Everything that is to decide does so once; then find the next events of those whose rates have changed."""
-    rules, apps, pool = machine.rules, machine.apps, machine.pool
-    clock, desk, segments = machine.clock, machine.desk, machine.segments
+    """Everything that is to decide does so once; then it is known what comes next."""
+    rules, pool, clock, desk = machine.rules, machine.pool, machine.clock, machine.desk
     if pool.who[STALE] == 1:
         give_parts(machine, now)
     if pool.who[LOOSE] > 0:
@@ -116,11 +132,13 @@ def _decide_all(machine: Machine, policies: tuple[Decide, ...], now: float) -> i
             place += 1
         waiting = clock.counts[DIRTY]
         clock.counts[DIRTY] = 0
+        bar = unchanged_below(machine, waiting)
         for place in range(waiting):
             resource = desk.waiting[place]
             if desk.dirty_resource[resource] == 0:
                 continue
-            resources, size = gather(machine, resource)
+            steady = rules.steady[rules.part[resource]] == 1
+            resources, size = gather(machine, resource, bar if steady else 0.0)
             if size > 0:
                 status = decide(machine, policies, resources, size, now)
                 if status < 0:
@@ -129,13 +147,7 @@ def _decide_all(machine: Machine, policies: tuple[Decide, ...], now: float) -> i
                 put_in_force(machine, size, now)
         if pool.who[HAVING] > 0:
             _pace(machine, now)
-    for place in range(clock.counts[TOUCHED]):
-        i = apps.touched[place]
-        apps.is_touched[i] = 0
-        put(apps.tree, i, _soonest(machine, i))
-        if segments.start.size > 0:
-            _record(machine, i, now)
-    clock.counts[TOUCHED] = 0
+    _look_ahead(machine, now)
     return DONE
 
 

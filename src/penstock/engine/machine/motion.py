@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from penstock.engine.machine.network import Network
 from penstock.engine.machine.state import DIRTY, TOUCHED, AppState, Clock, Desk, FlowState
 from penstock.engine.machine.whole import Machine
@@ -20,6 +22,7 @@ def touch(apps: AppState, clock: Clock, i: int) -> None:
 @inner
 def soil(clock: Clock, desk: Desk, resource: int) -> None:
     """Note that a resource must decide anew."""
+    desk.bottom[resource] = -1.0
     if desk.dirty_resource[resource] == 0:
         desk.dirty_resource[resource] = 1
         desk.waiting[clock.counts[DIRTY]] = resource
@@ -61,6 +64,7 @@ def open_flow(machine: Machine, flow: int, volume: float, now: float) -> None:
     flows.active[flow] = 1
     flows.remaining[flow] = volume
     flows.updated[flow] = now
+    desk.stop[flow] = np.inf
     for edge in range(network.path[flow], network.path[flow + 1]):
         resource = network.resource[edge]
         slot = network.room[resource] + flows.members[resource]

@@ -24,6 +24,7 @@ from penstock.policies.sharing.policy import Outlook, Sharing
 _OWN = {"fair-share": FAIR, "best-effort": FAIR, "max-min": EVEN}
 # Behind a buffer first come, first served changes: what drains was posted when its part was last empty.
 _RESTFUL = (*_OWN, "fcfs")
+_SMALL = 1e-6  # of a capacity, or a peak of a weight; rests below 1e-9 are nothing
 
 
 def parts_of(network: Network, program: Program, kind: Ints) -> tuple[Ints, Ints]:
@@ -87,6 +88,7 @@ def rules_of(
     restful = np.array([policy.name in settled for policy in chosen], dtype=bool)
     mode = np.array([_mode(policy) for policy in chosen], np.int64)
     readers = np.repeat(np.arange(own_part.size), np.diff(program.first))[kind == IN]
+    heeding = _heeding(network, mode, part, own_part, readers)
     rules = Rules(
         mode=mode,
         policy=np.array([number.get(id(policy), 0) for policy in chosen], np.int64),
@@ -100,7 +102,8 @@ def rules_of(
         member=order.astype(np.int64),
         own_part=own_part,
         restless=np.array([int(not restful[part == group].all()) for group in range(parts)], np.int64),
-        heeding=_heeding(network, mode, part, own_part, readers),
+        heeding=heeding,
+        steady=_steady(network, mode, part, heeding),
         tick=ticks,
     )
     decide = [first_class(policy) if policy.compiled else compiled(policy) for policy in asked]
@@ -119,6 +122,30 @@ def _heeding(network: Network, mode: Ints, part: Ints, own_part: Ints, readers: 
     if network.port >= 0:
         heeding[part[network.port]] = 1
     return heeding
+
+
+def _steady(network: Network, mode: Ints, part: Ints, heeding: Ints) -> Ints:
+    """Parts whose rates follow from the flows that are there, level by level, so that the lower ones may stay.
+
+    All must share alike by themselves, and no flow get so little that it could be taken for rounding, even if all that
+    may come were there. Where each flow crosses one resource there is nothing to leave out.
+    """
+    flow, resource, parts = network.edge_flow, network.resource, heeding.size
+    steady = np.zeros(parts, np.int64)
+    if network.efficiency.size > 0 or flow.size == 0:
+        return steady
+    weight = np.where(mode[resource] == EVEN, network.even[flow], network.weight[flow])
+    asked = np.bincount(resource, weights=network.use * weight, minlength=part.size)
+    lowest = np.full(network.owner.size, np.inf)  # level of each flow
+    np.minimum.at(lowest, flow, network.capacity[resource] / asked[resource])
+    least = network.use * np.minimum(network.peak[flow], lowest[flow] * weight) / network.capacity[resource]
+    small = (least <= _SMALL) | (network.peak[flow] <= _SMALL * network.weight[flow])
+    joined = np.diff(network.path)[flow] > 1
+    for group in np.flatnonzero(heeding == 0) if network.buffered.any() else range(parts):
+        own, here = mode[part == group], part[resource] == group
+        alike = own[0] != ASK and bool((own == own[0]).all())
+        steady[group] = int(alike and joined[here].any() and not small[here].any())
+    return steady
 
 
 def _mode(policy: Sharing) -> int:

@@ -30,7 +30,7 @@ def offer(machine: Machine, resource: int, even: bool) -> None:
     """Raise all unfrozen flows of a resource together, as one fair-share or max-min does."""
     desk = machine.desk
     found = collect(machine, resource, even)
-    level = level_of(desk.use, desk.weight, desk.limit, found, desk.room[resource])
+    level = level_of(desk.use, desk.weight, desk.limit, found, desk.room[resource], 0.0)
     for place in range(found):
         most = desk.limit[place]
         desk.grant[desk.edges[place]] = most if level == np.inf else min(most, level * desk.weight[place])

@@ -30,6 +30,7 @@ class Rules(NamedTuple):
     own_part: Ints  # m: the part of an application; -1: it crosses nothing
     restless: Ints  # parts: 1: a policy there goes by the time, so that all of the part decides at each of its events
     heeding: Ints  # parts: 1: what is held in the buffer makes a difference to decisions there
+    steady: Ints  # parts: 1: there, rates at levels below those of what comes and goes stay what they are
     tick: FloatTable  # parts × k: seconds between extra decisions of its policies; infinity: none
 
 
@@ -101,6 +102,9 @@ class Desk(NamedTuple):
     dirty_resource: Ints  # R: to be decided anew
     waiting: Ints  # R: the list of these
     levels: Floats  # the level at which each resource is full, as a tree
+    full: Floats  # R: the level at which it stopped flows at its last decision; infinity: it did not
+    bottom: Floats  # R: the level at which it would be full if nobody were stopped elsewhere; -1: to be found anew
+    bar: Floats  # 1: in this decision, flows that stopped below this level stay as they are
     capacity: Floats  # R: with as many moving as are counted
     room: Floats  # R: what frozen flows leave
     dirty: Ints  # R: to be asked in this round
@@ -111,6 +115,7 @@ class Desk(NamedTuple):
     fixed: Ints  # R: 1: its count stays
     settled: Ints  # R: 1: in this round
     frozen: Ints  # S
+    stop: Floats  # S: the level at which it was stopped; infinity: it rises, or has its peak
     given: Floats  # S: rates so far
     base: Floats  # S: of earlier passes
     least: Floats  # S
@@ -215,8 +220,9 @@ def empty_desk(network: Network, rules: Rules) -> Desk:
         "following": edges,
     }
     floats = {
-        **dict.fromkeys(("capacity", "room"), resources),
-        **dict.fromkeys(("given", "base", "least"), flows),
+        "room": resources,
+        "bar": 1,
+        **dict.fromkeys(("given", "base", "least", "stop"), flows),
         **dict.fromkeys(("use", "weight", "limit"), most),
         "grant": edges,
         "rates": 4 * m,
@@ -225,6 +231,9 @@ def empty_desk(network: Network, rules: Rules) -> Desk:
     }
     return Desk(
         levels=empty_tree(resources),
+        capacity=network.capacity.copy(),
+        full=np.full(resources, np.inf),
+        bottom=np.full(resources, -1.0),
         **{name: np.zeros(size, np.int64) for name, size in ints.items()},
         **{name: np.zeros(size) for name, size in floats.items()},
     )
