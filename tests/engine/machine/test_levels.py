@@ -37,11 +37,21 @@ def crossing(seed: int, sharing: str, smallest: float = 1.0) -> Scenario:
     return Scenario.from_document(document)
 
 
+def noted(decided, found):
+    """The same, with what it says kept."""
+
+    def note(*given):
+        found.append(decided(*given))
+        return found[-1]
+
+    return note
+
+
 @pytest.mark.parametrize("sharing", ["fair-share", "max-min"])
 @pytest.mark.parametrize("seed", range(12))
 def test_what_stays_is_what_would_be_decided_again(seed, sharing, monkeypatch):
     scenario, steady, found = crossing(seed, sharing), rules._steady, []
-    monkeypatch.setattr(rules, "_steady", lambda *given: found.append(steady(*given)) or found[-1])
+    monkeypatch.setattr(rules, "_steady", noted(steady, found))
     some = simulate(scenario)
     monkeypatch.setattr(rules, "_steady", lambda *given: np.zeros_like(steady(*given)))
     everybody = simulate(scenario)
@@ -53,6 +63,6 @@ def test_what_stays_is_what_would_be_decided_again(seed, sharing, monkeypatch):
 
 def test_where_a_flow_may_be_next_to_nothing_everybody_decides(monkeypatch):
     steady, found = rules._steady, []
-    monkeypatch.setattr(rules, "_steady", lambda *given: found.append(steady(*given)) or found[-1])
+    monkeypatch.setattr(rules, "_steady", noted(steady, found))
     simulate(crossing(1, "fair-share", smallest=1e-7))
     assert not found[0].any()
