@@ -10,6 +10,7 @@ import pytest
 
 from penstock import simulate
 from penstock.engine.machine import rules
+from penstock.kernels.arrays import Ints
 from penstock.model import Scenario
 
 
@@ -50,7 +51,8 @@ def noted(decided, found):
 @pytest.mark.parametrize("sharing", ["fair-share", "max-min"])
 @pytest.mark.parametrize("seed", range(12))
 def test_what_stays_is_what_would_be_decided_again(seed, sharing, monkeypatch):
-    scenario, steady, found = crossing(seed, sharing), rules._steady, []
+    scenario, steady = crossing(seed, sharing), rules._steady
+    found: list[Ints] = []
     monkeypatch.setattr(rules, "_steady", noted(steady, found))
     some = simulate(scenario)
     monkeypatch.setattr(rules, "_steady", lambda *given: np.zeros_like(steady(*given)))
@@ -62,7 +64,8 @@ def test_what_stays_is_what_would_be_decided_again(seed, sharing, monkeypatch):
 
 
 def test_where_a_flow_may_be_next_to_nothing_everybody_decides(monkeypatch):
-    steady, found = rules._steady, []
+    steady = rules._steady
+    found: list[Ints] = []
     monkeypatch.setattr(rules, "_steady", noted(steady, found))
     simulate(crossing(1, "fair-share", smallest=1e-7))
     assert not found[0].any()
