@@ -27,8 +27,7 @@ COSTS := build/costs.jsonl
 BEGAN := build/began
 # What the quick benchmarks print while tests run.
 MEASURED := build/bench-quick.txt
-# Whoever runs out of tests takes some of another's; neighbours stay together, and with them what they share.
-PYTEST := $(BIN)/python -m pytest --quiet --slow --dist worksteal
+PYTEST := $(BIN)/python -m pytest --quiet --slow
 
 RUN_READY := $(VENV)/.run-ready
 TEST_READY := $(VENV)/.test-ready
@@ -53,16 +52,16 @@ test: began prepared audit tests-beside-benchmarks tests-of-time costs  ## set u
 
 quick: lint  ## an answer within a minute: lint, types, and tests of what changed (or the fastest thousand)
 	@echo "tests of what changed …"
-	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest --quiet -r fE -n 2 -m "not timing" --within 35 \
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest --quiet -r fE --workers 2 -m "not timing" --within 35 \
 		$$($(BIN)/python tests/quick.py) $(PYTEST_ARGS)
 
 soak: $(TEST_READY)  ## what is too long for every change; before a release (SEED=7 draws other examples)
 	@echo "soak: long runs …"
-	@$(PYTEST) --soak -n $(WORKERS) -m "soak and not timing" $(PYTEST_ARGS)
+	@$(PYTEST) --soak --workers $(WORKERS) -m "soak and not timing" $(PYTEST_ARGS)
 	@echo "soak: of time and memory, one at a time …"
 	@$(PYTEST) --soak -m "soak and timing" $(PYTEST_ARGS)
 	@echo "soak: many random examples, seed $(SEED) …"
-	@HYPOTHESIS_PROFILE=soak $(PYTEST) --soak -n $(WORKERS) -m "hypothesis and not timing" --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=soak $(PYTEST) --soak --workers $(WORKERS) -m "hypothesis and not timing" --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 mutate: $(TEST_READY)  ## change rules a little, one place at a time; which changes does no test notice?
 	@$(BIN)/python -m scripts.mutate $(MUTATE_ARGS)
@@ -106,12 +105,12 @@ tests: tests-at-once tests-of-time  ## the tests alone (PYTEST_ARGS="-k engine" 
 # With a space, pytest would take a file that is there for a test to collect.
 tests-at-once: $(TEST_READY)
 	@echo "tests …"
-	@$(PYTEST) -n $(WORKERS) -m "not timing" --costs=$(COSTS) $(PYTEST_ARGS)
+	@$(PYTEST) --workers $(WORKERS) -m "not timing" --costs=$(COSTS) $(PYTEST_ARGS)
 
-# Those that take all of a processor, or that need nearly all of one, have one of the two lanes: the group `crowds`.
+# Those that take all of a processor, or that need nearly all of one, have one of the two lanes: the marker `crowd`.
 tests-of-time: $(TEST_READY)
 	@echo "tests of time and memory, in $(LANES) lanes …"
-	@$(PYTEST) -n $(LANES) --dist loadgroup -m timing --costs=$(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
+	@$(PYTEST) --workers $(LANES) -m timing --costs=$(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
 
 # Quick benchmarks only find what breaks, so they need no machine of their own.
 tests-beside-benchmarks: $(TEST_READY)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-# Seconds that the tests of each room may take on one processor that nobody else uses. "start" is what all workers do
-# before their first test: imports, and finding the tests.
+# Seconds that the tests of each room may take on one processor that nobody else uses. "start" is what is done
+# before the first test: imports, and finding the tests.
 BUDGETS = {
     "advise": 10.0,
     "benchmarks": 10.0,
@@ -64,37 +64,40 @@ class Cost(NamedTuple):
 class Costs:
     """Measures every test where it runs, and adds up by rooms where the reports of all workers arrive."""
 
-    def __init__(self, file: Path | None) -> None:
-        self.file = file  # None in a worker
+    def __init__(self, file: Path) -> None:
+        self.file = file
         self.start = self.before = 0.0
         self.rooms: defaultdict[str, Cost] = defaultdict(Cost)
 
     def pytest_collection_finish(self) -> None:
         self.start = self.before = worked()
 
+    def forked(self) -> None:
+        """In a worker, whose account begins anew."""
+        self.before = worked()
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, Any, Any]:
         report = yield
         now = worked()
         # pytest hands the attributes of a report on from a worker, too.
-        report.work, report.start = now - self.before, self.start
-        self.start, self.before = 0.0, now
+        report.work = now - self.before
+        self.before = now
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if not hasattr(report, "work"):  # the worker died before it could tell
             return
         self._add(room_of(report.nodeid), Cost(report.work, report.duration, int(report.when == "setup")))
-        self._add("start", Cost(report.start, report.start))
 
     def _add(self, room: str, cost: Cost) -> None:
         self.rooms[room] = self.rooms[room].plus(cost)
 
     def pytest_sessionfinish(self) -> None:
-        if self.file is not None:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self.file.open("a", encoding="utf-8") as lines:
-                lines.writelines(json.dumps([room, *cost]) + "\n" for room, cost in self.rooms.items())
+        self._add("start", Cost(self.start, self.start))
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", encoding="utf-8") as lines:
+            lines.writelines(json.dumps([room, *cost]) + "\n" for room, cost in self.rooms.items())
 
 
 def worked() -> float:

@@ -6,15 +6,18 @@ ones every time, so that a red run can be repeated), `quick` (a few), `soak` (ma
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -22,6 +25,7 @@ from budget import Costs
 from forked import Forked
 from machine import make_plain
 from second_try import SecondTry
+from workers import Workers
 
 make_plain()
 
@@ -45,36 +49,20 @@ if settings.get_current_profile_name() == "ci":
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-ALL = pytest.StashKey[bool]()  # whether no paths were asked for
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
     parser.addoption("--soak", action="store_true", help="run the tests marked soak too")
     parser.addoption("--within", type=float, metavar="SECONDS", help="skip the tests that are not begun by then")
+    parser.addoption("--workers", type=int, metavar="N", default=1, help="run the tests in N processes")
     parser.addoption("--costs", type=Path, metavar="FILE", help="add what each room of tests takes to FILE")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SecondTry())
-    config.stash[ALL] = is_all(config.args)
-    if worker := getattr(config, "workerinput", None):
-        load_own_part_first(config.args, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+    if (workers := config.getoption("--workers")) > 1:
+        config.pluginmanager.register(Workers(config, workers))
     if file := config.getoption("--costs"):
-        config.pluginmanager.register(Costs(None if hasattr(config, "workerinput") else file))
-
-
-def load_own_part_first(paths: list[str], worker: int, workers: int) -> None:
-    """Workers begin to load all tests at different places: what one has rewritten, the others find done."""
-    if is_all(paths):
-        found = [*(ROOT / "tests").glob("*/"), *(ROOT / "tests").glob("test_*.py")]
-        order = [*sorted(path.relative_to(ROOT).as_posix() for path in found if path.name != "__pycache__"), "src"]
-        first = worker * len(order) // workers
-        paths[:] = order[first:] + order[:first]
-
-
-def is_all(paths: list[str]) -> bool:
-    return [Path(path).name for path in paths] == ["tests", "src"]
+        config.pluginmanager.register(Costs(file))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -84,13 +72,30 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if "mark.timing" not in collection_path.read_text(encoding="utf-8") else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """To look for examples in what every object says of itself takes long, and most files have none."""
+    found = yield
+    if any(isinstance(each, DoctestModule) for each in found) and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return [each for each in found if not isinstance(each, DoctestModule)]
+    return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Hardly anything that is made while tests are looked for is ever garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reasons = {"slow": None if config.getoption("--slow") else "slow: give --slow to run it", "browser": no_browser()}
     if not config.getoption("--soak"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
-    if config.stash[ALL]:  # in the same order in all workers, wherever they began
-        items.sort(key=lambda item: str(item.path))
     # Long ones first, so that no worker is left alone with one at the end.
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:

@@ -98,7 +98,18 @@ def test_workers_report_what_their_tests_take(tmp_path: Path) -> None:
     (room / "test_busy.py").write_text(BUSY)
     (tmp_path / "tests" / "conftest.py").write_text((TESTS / "conftest.py").read_text())
     (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\n")
-    asked = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", "--costs", "build/costs", "tests"]
+    asked = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--workers",
+        "2",
+        "-p",
+        "no:cacheprovider",
+        "--costs",
+        "build/costs",
+        "tests",
+    ]
     subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True)
     rooms = budget.read((tmp_path / "build" / "costs").read_text().splitlines())
     assert rooms["live"].tests == 2

@@ -42,7 +42,7 @@ def test_the_second_time_counts(pytester: pytest.Pytester, real: str, outcomes: 
         f"    config.pluginmanager.register(second_try.SecondTry(({real!r},)))\n"
     )
     pytester.makepyfile(test_it=TESTS)
-    found = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist")
+    found = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     said = found.stdout.str()
     assert found.ret == 1
     assert {name: count for name, count in found.parseoutcomes().items() if name in ("passed", "failed")} == outcomes

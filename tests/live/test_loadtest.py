@@ -213,7 +213,7 @@ def test_members_of_one_job_arrive() -> None:
 
 
 @pytest.mark.timing
-@pytest.mark.xdist_group("crowds")
+@pytest.mark.crowd("processors")
 def test_two_thousand_members_of_one_job_arrive_in_ten_seconds() -> None:
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed, so there is no certificate to test with")

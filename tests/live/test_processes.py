@@ -95,7 +95,7 @@ def total(writers: list[dict[str, Any]], what: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.timing
-@pytest.mark.xdist_group("crowds")
+@pytest.mark.crowd("processors")
 @pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.soak)])
 def test_kills_under_five_hundred_writers(tmp_path: Path, kills: int) -> None:
     capacity, count, chance = 25e6, 500, random.Random(7)

@@ -14,7 +14,7 @@ RATE = 50  # MB/s
 BATCHES = 0.004
 TRIES = 3  # a writer that other work keeps from the processor falls behind
 
-pytestmark = [pytest.mark.slow, pytest.mark.timing, pytest.mark.xdist_group("crowds")]
+pytestmark = [pytest.mark.slow, pytest.mark.timing, pytest.mark.crowd("processors")]
 
 
 @pytest.fixture(scope="module")
