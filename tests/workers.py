@@ -2,8 +2,9 @@
 
 Workers that each start an interpreter find nine thousand tests each: with five of them that was a minute of processor
 time before the first test ran. Here it is done once. `--workers N` runs the tests in N forks; whoever is free takes the
-next piece, and pieces are taken in the order of the tests. What shares a fixture of its file, or the marker `crowd`,
-is one piece. Every report goes to the process that was started, which counts and prints as it does without workers.
+next piece, and pieces are taken in the order of the tests. What shares a fixture with others of its file, or has the
+same marker `crowd`, is one piece. Every report goes to the process that was started, which counts and prints as it
+does without workers. A test that nobody reports, because its worker died, has failed.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Workers:
         # All numbers fit into the pipe. Whoever reads one has it alone, and where it ends there is no more work.
         os.write(theirs, b"".join(_NUMBER.pack(number) for number in range(len(pieces))))
         os.close(theirs)
+        self.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]  # made once, and not by each of them
         gc.freeze()  # a collection in a worker would copy all of it
         workers = [self._start(session, number, ours, pieces) for number in range(self.count)]
         os.close(ours)
@@ -79,12 +81,9 @@ class Workers:
                 except EOFError:
                     del workers[connection]
                     continue
-                if hook == "pytest_runtest_logreport":
-                    hooks = self.config.hook
-                    arguments = {"report": hooks.pytest_report_from_serializable(config=self.config, **arguments)}
-                elif hook == "pytest_runtest_logfinish":
+                self._pass_on(hook, arguments)
+                if hook == "pytest_runtest_logfinish":
                     del left[arguments["nodeid"]]
-                getattr(self.config.hook, hook)(**arguments)
                 if session.shouldfail:
                     raise session.Failed(session.shouldfail)
                 if session.shouldstop:
@@ -92,6 +91,17 @@ class Workers:
         for item in left.values():
             lost = pytest.TestReport(item.nodeid, item.location, {}, "failed", LOST, "call")
             self.config.hook.pytest_runtest_logreport(report=lost)
+
+    def _pass_on(self, hook: str, arguments: dict[str, Any]) -> None:
+        """To what counts and prints in this process."""
+        if hook == "pytest_runtest_logreport":
+            report = self.config.hook.pytest_report_from_serializable(config=self.config, **arguments)
+            arguments = {"report": report}
+        call = getattr(self.config.hook, hook)
+        if call.is_historic():
+            call.call_historic(kwargs=arguments)
+        else:
+            call(**arguments)
 
 
 def in_pieces(items: list[pytest.Item]) -> Iterator[list[pytest.Item]]:
@@ -115,7 +125,9 @@ def _of_a_file(items: list[pytest.Item]) -> Iterator[list[pytest.Item]]:
 def _most(item: pytest.Item) -> int:
     """How many tests like this one make a piece."""
     fixtures = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
-    if any(fixture.scope in ("module", "class") for found in fixtures.values() for fixture in found):
+    # Of those that serve more than one test, the ones that pytest brings or that all rooms have cost nothing.
+    shared = (each for found in fixtures.values() for each in found if each.scope != "function")
+    if any(each.baseid not in ("", "tests") for each in shared):
         return sys.maxsize
     return 1 if item.get_closest_marker("long") or item.get_closest_marker("timing") else MOST
 
