@@ -1,6 +1,6 @@
 """Small machines behind a burst buffer, worked out by hand from models §9: the loop and the reference against numbers.
 
-Each of these was once wrong in the loop or in the reference of the tests.
+Each of these was once wrong, or in doubt, in the loop or in the reference of the tests.
 """
 
 from __future__ import annotations
@@ -140,3 +140,22 @@ def test_writes_in_a_row_leave_no_rounding_in_the_part() -> None:
     b = job("b", {"compute": 1.2}, {"read": 7.2}, bandwidth=4)
     found = ends(platform, [a, b], {"a": 0.25}, "fcfs", placement={"a": [0], "b": [0]})
     assert found == pytest.approx({"a": 4.85, "b": 4.0})
+
+
+def test_what_drains_ties_with_the_post_that_made_its_part_fill() -> None:
+    # r's part is full of input from 0.2 on; w writes through its own, at 1/s, from 1 on. At 2 r reads, and its fetch,
+    # posted at 0, goes before w's drain on their target: 0.2/s come in and are read, all that is left of a port of
+    # 2.2/s, and w's part of 0.04 begins to fill. At 2.2 it is full. Now w's drain and r's read are both posted at 2, so
+    # the order in the scenario decides who goes first on what the fetch, at 0.5/s, leaves of the port. w: it drains
+    # 0.5/s, crossing twice, and 0.7/s are left to r. r: it reads 1/s, and 0.7/s are left to w, for 0.35/s.
+    platform = {
+        "targets": [{"name": "both", "capacity": 0.5}, {"name": "own", "capacity": 0.5}],
+        "burst_buffer": {"capacity": 1, "bandwidth": 2.2},
+    }
+    w = job("w", {"compute": 1}, {"write": 4}, bandwidth=1)
+    r = job("r", {"compute": 2}, {"read": 4}, bandwidth=1)
+    more = {"placement": {"w": [0, 1], "r": [0]}, "window": {"begin": 0, "end": 2.4}}
+    moved = ends(platform, [w, r], {"w": 0.04, "r": 0.1}, "fcfs", **more)
+    assert moved == pytest.approx({"w": 1.2 + 0.2 * 0.5, "r": 0.04 + 0.2 * 0.7})
+    moved = ends(platform, [r, w], {"w": 0.04, "r": 0.1}, "fcfs", **more)
+    assert moved == pytest.approx({"w": 1.2 + 0.2 * 0.35, "r": 0.04 + 0.2 * 1.0})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from machines import machines
 from penstock import Scenario, simulate
@@ -19,6 +19,7 @@ from penstock.studies.machine.run import policies_of
 from reference import machine, machine_shares
 from reference.machine_filling import exactly, unfair
 from reference.machine_shares import Flow
+from reference.policies import quantise
 
 Document = dict[str, Any]
 GRAIN = 1e-9
@@ -102,11 +103,44 @@ def yields(document: Document, plan: Document) -> dict[str, float]:
     return {each.name: each.yield_ for each in found.applications}
 
 
+def has_ties(document: Document, plan: Document) -> bool:
+    """Whether two applications ever ask with one time of posting; asked of the reference, which is told all times."""
+    plain, ties = machine_shares.allocate, list[int]()
+
+    def watched(machine: Any, capacity: dict[str, float], flows: list[Flow], moment: Any) -> Any:
+        asking = {(flow.application, quantise(moment["facts"][flow.owner]["posted"])) for flow in flows}
+        ties.append(len(asking) - len({posted for _, posted in asking}))
+        return plain(machine, capacity, flows, moment)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine_shares, "allocate", watched)
+        machine.simulate(document, plan)
+    return any(ties)
+
+
+# As by hand, in `test_what_drains_ties_with_the_post_that_made_its_part_fill`.
+TIED: tuple[Document, Document] = (
+    {
+        "version": 1,
+        "platform": {
+            "targets": [{"name": "both", "capacity": 0.5}, {"name": "own", "capacity": 0.5}],
+            "burst_buffer": {"capacity": 1.0, "bandwidth": 2.2},
+        },
+        "applications": [
+            {"name": "w", "bandwidth": 1.0, "phases": [{"compute": 1.0}, {"write": 4.0}]},
+            {"name": "r", "bandwidth": 1.0, "phases": [{"compute": 2.0}, {"read": 4.0}]},
+        ],
+    },
+    {"placement": {"w": [0, 1], "r": [0]}, "buffering": {"shares": {"w": 0.04, "r": 0.1}}, "sharing": "fcfs"},
+)
+
+
+@example(TIED)
 @given(machines())
-def test_the_order_of_applications_and_resources_changes_nothing(drawn: tuple[Document, Document]) -> None:
+def test_the_order_of_applications_and_resources_only_breaks_ties(drawn: tuple[Document, Document]) -> None:
     document, plan = drawn
     document = {key: value for key, value in document.items() if key not in ("noise", "seed", "window")}
-    # Released one after the other: ties are broken by the order in the scenario, which is what is changed here.
+    # Released one after the other, so that few post at once.
     jobs = [job | {"release": 0.1 + 0.37 * place} for place, job in enumerate(document["applications"])]
     document = document | {"applications": jobs}
     turned, placed = document | {"applications": jobs[::-1]}, dict(plan)
@@ -114,7 +148,9 @@ def test_the_order_of_applications_and_resources_changes_nothing(drawn: tuple[Do
         turned = turned | {"platform": document["platform"] | {"targets": targets[::-1]}}
         last = len(targets) - 1
         placed["placement"] = {name: [last - place for place in own] for name, own in plan["placement"].items()}
-    assert yields(turned, placed) == pytest.approx(yields(document, plan), rel=1e-9)
+    found, other = yields(document, plan), yields(turned, placed)
+    # Some still do: what drains counts as posted when its part began to fill, which the post of another may cause.
+    assert found == pytest.approx(other, rel=1e-9) or has_ties(document, plan)
 
 
 @given(machines())
