@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -96,12 +96,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--soak"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
-    # Long ones first, so that no worker is left alone with one at the end.
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    if config.getoption("--within") is not None:
+        nearest_first(items, config.args)
+    else:  # long ones first, so that no worker is left alone with one at the end
+        items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def nearest_first(items: list[pytest.Item], paths: Sequence[str]) -> None:
+    """As `tests/quick.py` gives the paths; pytest forgets that a file was named before its folder."""
+    places = {(ROOT / path).resolve(): place for place, path in reversed([*enumerate(paths)])}
+
+    def place(item: pytest.Item) -> int:
+        return min((places[path] for path in (item.path, *item.path.parents) if path in places), default=len(places))
+
+    items.sort(key=place)
 
 
 BEGUN = time.monotonic()

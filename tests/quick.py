@@ -21,6 +21,7 @@ FASTEST = (
     "tests/cli/test_contract.py",
     "tests/cli/test_bad_input.py",
 )
+SLOW = ("docs", "benchmarks", "scripts")
 # What has no tests of its own by its name: who uses it, has.
 ELSEWHERE = {
     "wire": ("tests/live/server", "tests/client"),
@@ -37,9 +38,9 @@ def git(*words: str) -> list[str]:
 
 
 def changed() -> list[Path]:
-    """Files that differ from where this branch left the main one, committed or not."""
+    """Files that differ from where this branch left the main one, committed or not; new ones first."""
     base = next((found[0] for name in UPSTREAM if (found := git("merge-base", "HEAD", name))), "HEAD")
-    names = git("diff", "--name-only", base) + git("ls-files", "--others", "--exclude-standard")
+    names = git("ls-files", "--others", "--exclude-standard") + git("diff", "--name-only", base)
     return [Path(name) for name in names if (ROOT / name).is_file()]
 
 
@@ -62,17 +63,29 @@ def tests_of(file: Path) -> Iterator[Path]:
 
 
 def _mirrored(file: Path) -> Iterator[Path]:
-    """tests/a/b/test_c.py for a/b/c.py, and the first of tests/a/b, tests/a that there is."""
-    exact = Path("tests", file.parent, f"test_{file.name}")
+    """The first of tests/a/b/test_c.py, tests/a/test_c.py that there is for a/b/c.py, and of tests/a/b, tests/a."""
     folders = [Path("tests", folder) for folder in file.parents if folder.name]
-    yield from [exact] if (ROOT / exact).is_file() else []
+    same = [each for folder in folders if (ROOT / (each := folder / f"test_{file.name}")).is_file()][:1]
+    yield from same or (_callers(file.stem) if file.parts[:2] == ("cli", "commands") else [])
     yield from [folder for folder in folders if (ROOT / folder).is_dir()][:1]
+
+
+def _callers(command: str) -> list[Path]:
+    """The tests of the command line that call a command by its name, those that do most often first."""
+    word = f'"{command.replace("_", "-")}"'
+    calls = {file.relative_to(ROOT): file.read_text("utf-8").count(word) for file in ROOT.glob("tests/cli/test_*.py")}
+    return sorted((file for file in calls if calls[file]), key=lambda file: (-calls[file], file))
 
 
 def chosen(files: Iterable[Path]) -> list[str]:
     """Each path once, in the order of nearness; a folder that contains all tests stands for none."""
     paths = [path for file in files for path in tests_of(file) if path != Path("tests")]
-    return list(dict.fromkeys(map(str, paths))) or list(FASTEST)
+    return list(dict.fromkeys(map(str, sorted(paths, key=_distance)))) or list(FASTEST)
+
+
+def _distance(path: Path) -> int:
+    """Files before folders; rooms that try everything last, whatever comes first in the list of changes."""
+    return (path.name in SLOW) + (path.suffix != ".py")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,12 @@ TESTS = Path(__file__).parent
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        ("src/penstock/model/units.py", ["tests/model/test_units.py", "tests/model", "src/penstock/model/units.py"]),
-        ("src/penstock/engine/link/loop.py", ["tests/engine/link", "src/penstock/engine/link/loop.py"]),
+        ("src/penstock/model/units.py", ["tests/model/test_units.py", "src/penstock/model/units.py", "tests/model"]),
+        ("src/penstock/engine/link/loop.py", ["src/penstock/engine/link/loop.py", "tests/engine/link"]),
+        (
+            "src/penstock/cli/commands/optimum.py",
+            ["tests/cli/test_optimum.py", "src/penstock/cli/commands/optimum.py", "tests/cli"],
+        ),
         ("tests/live/core/test_modes.py", ["tests/live/core/test_modes.py"]),
         ("tests/live/harness/judge.py", ["tests/live/harness"]),
         ("docs/index.md", ["tests/docs"]),
@@ -34,6 +38,24 @@ TESTS = Path(__file__).parent
 )
 def test_what_tests_a_file(file: str, expected: list[str]) -> None:
     assert quick.chosen([Path(file)]) == expected
+
+
+def test_what_tries_everything_comes_last() -> None:
+    files = ["docs/index.md", "src/penstock/metrics/losses.py", "scripts/pictures.py", "tests/live/core/test_modes.py"]
+    assert quick.chosen(map(Path, files)) == [
+        "tests/metrics/test_losses.py",
+        "src/penstock/metrics/losses.py",
+        "tests/live/core/test_modes.py",
+        "tests/metrics",
+        "tests/docs",
+        "tests/scripts",
+    ]
+
+
+def test_a_command_without_a_file_of_tests_is_tested_where_it_is_called() -> None:
+    found = quick.chosen([Path("src/penstock/cli/commands/compare.py")])
+    assert {"tests/cli/test_commands.py", "tests/cli/test_goal.py"} <= set(found[:4])
+    assert found[-2:] == ["src/penstock/cli/commands/compare.py", "tests/cli"]
 
 
 def test_every_path_is_given_once_and_exists() -> None:
@@ -115,6 +137,18 @@ def test_workers_report_what_their_tests_take(tmp_path: Path) -> None:
     assert rooms["live"].tests == 2
     assert 0.5 <= rooms["live"].work < 10.0
     assert rooms["start"].work > 0.0
+
+
+def test_files_that_are_named_first_are_tested_first(tmp_path: Path) -> None:
+    (tmp_path / "tests" / "model").mkdir(parents=True)
+    (tmp_path / "tests" / "conftest.py").write_text((TESTS / "conftest.py").read_text())
+    for name in ("a", "b", "c"):
+        (tmp_path / "tests" / "model" / f"test_{name}.py").write_text(f"def test_{name}(): pass\n")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\n")
+    asked = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "--within", "9"]
+    paths = ["tests/model/test_c.py", "tests/model"]
+    done = subprocess.run([*asked, *paths], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert [line.partition("::")[2] for line in done.stdout.splitlines()[:3]] == ["test_c", "test_a", "test_b"]
 
 
 def test_what_is_not_begun_in_time_is_skipped(tmp_path: Path) -> None:
