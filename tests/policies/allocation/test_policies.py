@@ -149,7 +149,7 @@ def test_mckp_is_what_its_definition_says(document: Document) -> None:
 def test_who_starts_together_gets_what_a_closed_world_gave(document: Document, release: float) -> None:
     for each in document["applications"]:
         each["release"] = release
-    for name in sorted({*ALLOCATIONS} - {"tcpu"}):
+    for name in sorted({*closed.ALLOCATIONS} - {"tcpu"}):
         assert decided(name, document) == closed.ALLOCATIONS[name](document)
     assert decided("tcpu", document) in [closed.tcpu(document, most) for most in (1, 1 + 1e-12, 1 - 1e-12)]
 

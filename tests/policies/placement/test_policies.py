@@ -44,7 +44,7 @@ def test_policies_are_what_their_definitions_say(name: str, given_out: tuple[Doc
     assert placed(name, *given_out) == PLACEMENTS[name](*given_out)
 
 
-@pytest.mark.parametrize("name", PLACEMENTS)
+@pytest.mark.parametrize("name", closed.PLACEMENTS)
 @given(given_out=counted(limits=False), release=st.sampled_from([0.0, 4.0]))
 def test_who_starts_together_is_where_a_closed_world_put_it(
     name: str, given_out: tuple[Document, Counts], release: float

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Scenario, pack, simulate
-from penstock.policies.mapping import mapping
+from penstock.policies.mapping import NAMES, mapping
 from penstock.policies.mapping.easy import Easy
 from reference.packs_in_time import Backfill, Packs, run_queue
 from reference.packs_in_time import Easy as ReferenceEasy
@@ -26,6 +26,10 @@ MAPPINGS = {
     "easy(factor=1)": lambda: ReferenceEasy(1.0),
 }
 SHARING = st.sampled_from(["list-fifo", "fair-share", "fcfs", "list-most-remaining"])
+
+
+def test_every_policy_has_a_witness():
+    assert {name.partition("(")[0] for name in MAPPINGS} == set(NAMES)
 
 
 @st.composite
