@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock import Result, compare, load, simulate
 from penstock.policies.sharing import NAMES, find
+from penstock.policies.sharing.groups import group_of
 from penstock.report.parts.theme import COLOURS, INK, theme
 from penstock.report.plots import comparison_figure, run_figure, save_figure
 
@@ -18,16 +19,15 @@ if TYPE_CHECKING:
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-SHARING = [name for name in NAMES if find(name).source.startswith("P1")]
-OURS = [name for name in NAMES if find(name).source == "ours"]
-ORDERS = [name for name in NAMES if name not in SHARING + OURS]
+ORDERS = [name for name in NAMES if name == "best-effort" or group_of(name) in ("orders", "turns")]
+SHARING = [name for name in NAMES if name not in ORDERS]
 LARGEST_SVG = 150_000  # bytes; what is larger is kept as PNG
 WIDEST = 8.4  # inches: 806 pixels, the width of a page's text, so that no letter is shown smaller than it was drawn
 
 
 def main() -> None:
     """One picture per policy, those of a kind on the same jobs, and the demo's comparison."""
-    for result in compare(load(EXAMPLES / "four-jobs.yaml"), SHARING + OURS, timeline=True):
+    for result in compare(load(EXAMPLES / "four-jobs.yaml"), SHARING, timeline=True):
         _save(run_figure(result), result.sharing)
     orders = compare(load(EXAMPLES / "turn-taking.yaml"), ORDERS, timeline=True)
     for result in orders:
@@ -112,7 +112,7 @@ def _charge_figure() -> Figure:
 
 def _demo() -> Sequence[Result]:
     with as_file(files("penstock") / "workloads" / "data" / "demo.yaml") as scenario:
-        return compare(load(scenario), SHARING)
+        return compare(load(scenario), [name for name in NAMES if find(name).source.startswith("P1")])
 
 
 def for_a_page(figure: Figure) -> Figure:

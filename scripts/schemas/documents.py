@@ -225,7 +225,7 @@ DOCUMENTS = (
         [{"settings": Mapping[str, Cell]}],
         "the workloads there are; one of them is a scenario",
     ),
-    Document("import", "import darshan", TRACES, "what traces became; `slurm`, `swf` and `table` print the same"),
+    Document("import", "import darshan", TRACES, "what traces became; all imports print the same"),
     Document("inspect", "inspect", TRACES, "what is in logs or in a scenario; with `--check` simulated, too"),
     Document("advise", "advise", ADVICE, "what to do, how sure that is, and what could not be seen"),
     Document("policies", "policies", [{"parameters": Mapping[str, Cell]}], "the policies there are"),

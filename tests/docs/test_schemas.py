@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from typer.main import get_command
 
 from penstock.cli.group import app
+from penstock.cli.table import IMPORT
 from scripts.schemas.derive import derive
 from scripts.schemas.documents import DOCUMENTS
 from scripts.schemas.live_samples import live_samples
@@ -27,7 +28,7 @@ SAME = {
     "campaign merge": "campaign status",
     "campaign import": "campaign export",
 }
-SAME |= dict.fromkeys(("import slurm", "import swf", "import table"), "import darshan")
+SAME |= {f"import {row.name}": "import darshan" for row in IMPORT}
 OUT_OF_DATE = "docs/reference/schemas is out of date; `make schemas` writes it anew"
 
 
