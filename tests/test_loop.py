@@ -151,6 +151,15 @@ def test_files_that_are_named_first_are_tested_first(tmp_path: Path) -> None:
     assert [line.partition("::")[2] for line in done.stdout.splitlines()[:3]] == ["test_c", "test_a", "test_b"]
 
 
+def test_compiling_leaves_time_for_tests(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
+    (tmp_path / "test_few.py").write_text("import time\ntime.sleep(0.2)\n\ndef test_a(): pass\n")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\n")
+    asked = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--within", "0.1"]
+    done = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "1 passed" in done.stdout
+
+
 def test_what_is_not_begun_in_time_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
     (tmp_path / "test_few.py").write_text("def test_a(): pass\n")
