@@ -50,9 +50,9 @@ def find_policies(names: Sequence[str], plan: Path | None = None) -> list[Sharin
     with user_code(), ProgressLine() as line, engine_compiled_meanwhile():
         found = [studies.schedules.follow(plan)] if plan else []
         for name in names:
-            line.show(f"compiling {name}")
+            line.show(f"loading {name}")
             found.append(policies.sharing.find(name))
-        line.show("compiling the engine")
+        line.show("loading the engine")
         return found
 
 
