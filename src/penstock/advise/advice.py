@@ -1,4 +1,4 @@
-"""What comes of it: five answers, each with figure, interval and ground, and what could not be seen."""
+"""What advice is: five answers, each with figure, interval and ground, and what could not be seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Would a burst buffer pay: what jobs gain behind one of growing size, that all may use.
+"""Advice: would a burst buffer pay? What jobs gain behind one of growing size, that all may use.
 
 Sizes are given as the time that the file system takes to drain them, since that is what a buffer bridges.
 """

@@ -1,4 +1,4 @@
-"""Is there contention: how much jobs ask of the file system, what they lose by waiting for each other, who, when."""
+"""Advice: is there contention? How much jobs ask of the file system, what they lose by waiting, who, when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure a mean is that was taken over days: Student's t, and days as blocks.
+"""How sure advice is: a mean that was taken over days, by Student's t, and days as blocks.
 
 Jobs of one day meet each other, so they are no sample; days nearly are. With seven of them t covers 91 % where a
 percentile bootstrap, which takes the few days for all there are, covers 81 to 84 %.

@@ -1,4 +1,4 @@
-"""What these data cannot say: reasons to refuse an answer, what was not seen, and what to measure next."""
+"""What these data cannot say: reasons to refuse advice, what was not seen, and what to measure next."""
 
 from __future__ import annotations
 

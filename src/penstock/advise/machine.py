@@ -1,4 +1,4 @@
-"""A site with more than one shared bandwidth: all its resources, under its plan or under what a machine does unasked.
+"""Advice for a site with more than one shared bandwidth: under its plan, or under what a machine does unasked.
 
 Then every verdict (policy, targets, buffer) is one of runs of the whole machine.
 """

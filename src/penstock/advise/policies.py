@@ -1,4 +1,4 @@
-"""Which sharing policy: groups that nobody can tell apart instead of a winner.
+"""Advice: which sharing policy? Groups that nobody can tell apart instead of a winner.
 
 Even exact data name the truly best policy in a third to five sixths of draws only. So the answer is a group: all that
 are not worse than its best, or than what is in use, by more than the noise. What harms one goal to serve the other is

@@ -1,4 +1,4 @@
-"""Many scenarios under many policies, wherever a campaign could run: how each job fared in each of them."""
+"""Runs that advice rests on: many scenarios under many policies, and how each job fared in each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policies are compared on: the days of a trace, or, of one or two days, draws of their jobs.
+"""What advice compares policies on: the days of a trace, or, of one or two days, draws of their jobs.
 
 Days are paired: the same jobs met under every policy. Where there are too few of them, jobs are drawn anew with
 repetition, each shifted at random: without shifts two copies of a job would run in lockstep and fight for ever. Such an

@@ -1,4 +1,4 @@
-"""What would change the answer: every unknown at its ends, by itself and together with the others."""
+"""What would change the advice: every unknown at its ends, by itself and together with the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planners' answers for jobs that wait in a queue: how many targets, which I/O node, how much of the burst buffer.
+"""Advice for jobs that wait in a queue: the planners' answers on targets, I/O node and part of the burst buffer.
 
 A site describes its machine and its usual jobs in a scenario. A job in the queue that has the name of one of these is
 planned as another one of its kind, with the nodes that it asked for, beside all of them. Whatever the machine does not

@@ -1,4 +1,4 @@
-"""How many targets for whom: ways to give them out, compared day by day like sharing policies."""
+"""Advice: how many targets for whom? Ways to give them out, compared day by day like sharing policies."""
 
 from __future__ import annotations
 

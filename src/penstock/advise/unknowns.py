@@ -1,4 +1,4 @@
-"""What nobody knows, and how far it may be from what is assumed.
+"""What advice has to assume of a site because nobody knows it, and how far that may be from the truth.
 
 Each unknown has a value that is taken and two ends. Ends are swept and shown; they never widen an interval, since how
 often a site lies where between them nobody knows either.

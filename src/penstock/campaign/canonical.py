@@ -1,4 +1,4 @@
-"""One text for one meaning: what is hashed to tell whether two runs are the same."""
+"""One text for one meaning: what is hashed to tell whether two runs of a campaign are the same."""
 
 from __future__ import annotations
 

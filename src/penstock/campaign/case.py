@@ -1,4 +1,4 @@
-"""A scenario that several plans are tried on: what they have in common is worked out once."""
+"""A scenario of a campaign that several plans are tried on: what they have in common is worked out once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units in chunks of about the same time, so that a message costs little of what it carries."""
+"""Units of a campaign in chunks of about the same time, so that a message costs little of what it carries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many variants a recommendation takes: known before anything is loaded to run."""
+"""How many variants a recommendation takes, run like a campaign: known before anything is loaded to run."""
 
 from __future__ import annotations
 

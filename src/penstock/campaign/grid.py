@@ -1,4 +1,4 @@
-"""A grid: every combination of the values that are lists."""
+"""A grid of a campaign's settings: every combination of the values that are lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cores of this machine: forked processes, which have the parent's kernels, each fed through a pipe of its own.
+"""A campaign on the cores of this machine: forked processes, which have the parent's kernels, each with its own pipe.
 
 A pool of `concurrent.futures` breaks as a whole when one of its processes dies, and cannot tell which unit was to
 blame. Here the parent knows what every worker has. If one dies, another takes its place and the units of its chunk are

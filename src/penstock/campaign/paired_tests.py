@@ -1,4 +1,4 @@
-"""Paired tests without a model of the noise: Wilcoxon's signed ranks, and Holm's correction for many of them.
+"""Paired tests of a campaign's plans, without a model of the noise: Wilcoxon's signed ranks, Holm's correction.
 
 The p-value is exact for up to 50 pairs, ties among the differences included: if plans do not differ, either sign of
 every difference is as likely as the other, and the distribution of the sum of ranks follows by counting. Beyond that it

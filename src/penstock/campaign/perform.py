@@ -1,4 +1,4 @@
-"""One unit of work, wherever it is done: make the scenario, carry out the plans, note what came of each."""
+"""One unit of a campaign, wherever it is done: make the scenario, carry out the plans, note what came of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which policy for a goal: the best on variants of one scenario, and by how much it is better than the others.
+"""Which policy for a goal: variants of one scenario, run like a campaign, the best on them, and by how much.
 
 The best of many on some variants is partly the luckiest, and so is its lead. The policy is therefore chosen on one half
 of the variants and compared on the other. It is recommended if it is better than each other policy there by more than

@@ -1,4 +1,4 @@
-"""Rows of results as Parquet: the columns, how a batch becomes bytes, and bytes that are the same for the same rows."""
+"""Rows of a campaign's results as Parquet: columns, how a batch becomes bytes, and the same bytes for the same rows."""
 
 from __future__ import annotations
 

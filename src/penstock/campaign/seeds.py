@@ -1,4 +1,4 @@
-"""Seeds as users write them: `7`, `1-200`, `1-50, 60`, or a list of these."""
+"""Seeds of a campaign as users write them: `7`, `1-200`, `1-50, 60`, or a list of these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure a mean is, by the bootstrap (Efron 1979): means of many samples drawn anew from the sample itself.
+"""How sure a mean of a campaign is, by the bootstrap (Efron 1979): means of samples drawn anew from the sample itself.
 
 The interval is that of the percentiles. All columns of a matrix are resampled alike, and by the same draw every time,
 so that what is paired stays paired and a table never changes by itself.

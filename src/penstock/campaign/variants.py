@@ -1,4 +1,4 @@
-"""Variants of a scenario, each a draw of its noise, under several policies: the same variants for everyone.
+"""Variants of a scenario under several policies, run like a campaign: each a draw of its noise, the same for everyone.
 
 Policies are found, and compiled, once, before the workers are forked, and so they need no name: one may be a function
 that somebody has just written.

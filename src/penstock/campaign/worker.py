@@ -1,4 +1,4 @@
-"""What a worker elsewhere does with a chunk of units, and how it makes sure that its results are ours."""
+"""What a worker elsewhere does with a chunk of a campaign, and how it makes sure that its results are ours."""
 
 from __future__ import annotations
 

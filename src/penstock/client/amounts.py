@@ -1,4 +1,4 @@
-"""Volumes and rates as people write them: 10GB, 1.5 GiB, 200 MB/s. Light, because it is imported into jobs."""
+"""Volumes and rates as people write them in jobs: 10GB, 1.5 GiB, 200 MB/s. Light, because clients import it."""
 
 from __future__ import annotations
 

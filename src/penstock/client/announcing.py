@@ -1,4 +1,4 @@
-"""What a member says to its controller: who it is, what it has open, how far it is, and that it is still there."""
+"""What a member in a job says to its controller: who it is, what it has open, how far it is, that it is still there."""
 
 from __future__ import annotations
 

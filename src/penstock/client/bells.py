@@ -1,4 +1,4 @@
-"""The bell beside a segment: a pipe with a name in which a process that has to wait leaves a byte.
+"""The bell beside a job's segment: a pipe with a name in which a process of the job that has to wait leaves a byte.
 
 So an owner of many segments can sleep until somebody needs it: the bell in a `select`, then `Segment.answer`.
 """

@@ -1,4 +1,4 @@
-"""A token bucket in bytes: `acquire(n)` pays for n bytes before they are moved, and waits until it can.
+"""The token bucket in a job, in bytes: `acquire(n)` pays for n bytes before they are moved, and waits until it can.
 
 Waiters are served in the order they came, and only the first of them sleeps; the next is woken when it is done. What
 the first has paid stays paid when the rate changes, so a chunk half paid is repriced. The bucket holds a slice and what

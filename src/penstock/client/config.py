@@ -1,4 +1,4 @@
-"""What the environment says about the controller and about the job.
+"""What a client is told by its environment: about the controller and about the job.
 
 | variable | meaning |
 | --- | --- |

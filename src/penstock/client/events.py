@@ -1,4 +1,4 @@
-"""What a member is told and what it answers: the events and outputs of `Member.step`, in plain data."""
+"""What a client's member is told and what it answers: the events and outputs of `Member.step`, in plain data."""
 
 from __future__ import annotations
 

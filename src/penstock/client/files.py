@@ -1,4 +1,4 @@
-"""Files that pace themselves: what goes through them is paid for, from opening to closing as one phase."""
+"""Files that pace themselves in a job: what goes through them is paid for, from opening to closing as one phase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a job may go that has not met the controller: it may be stopped, unreachable, or not let the job in.
+"""How fast a client may go that has not met the controller: it may be stopped, unreachable, or not let the job in.
 
 The rate is that of one node without a grant, and all processes of a user on this node share it. In this order it comes
 from PENSTOCK_FALLBACK, from the file of the site (PENSTOCK_SITE, or beside the controller's socket, or

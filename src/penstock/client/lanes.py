@@ -1,4 +1,4 @@
-"""A lane of a segment: a rate, what was served by it, and how both lie in memory.
+"""A lane of a client's segment: a rate, what was served by it, and how both lie in memory.
 
 Numbers only; `segment` has the file. `shim/segment.h` is the same in C.
 """

@@ -1,4 +1,4 @@
-"""Which target a file is on: the site says where its targets are mounted, the kernel which device that is.
+"""Which target a job's file is on: the site says where its targets are mounted, the kernel which device that is.
 
 The table of mounts is read instead of asking each mount: one that hangs must not hold up a job that does not use it.
 """

@@ -1,4 +1,4 @@
-"""The operation that a controller sees: one announced volume, shared by all phases that are open in a process.
+"""A client's operation, as the controller sees it: one announced volume, shared by all phases open in a process.
 
 A process has one at a time; the first phase begins it, others join it, and with the last one it ends.
 """

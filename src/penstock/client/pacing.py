@@ -1,4 +1,4 @@
-"""What is in force for a member: its link, its lease, its rate; and how the pacer is told of it.
+"""What is in force for a client's member: its link, its lease, its rate; and how the pacer is told of it.
 
 Without a lease the member goes on at its fallback rate, so a lost controller slows a job down but cannot stop it.
 """

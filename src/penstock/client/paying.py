@@ -1,4 +1,4 @@
-"""How Python pays into a segment: with the library's compare-and-swap, or under a file lock where there is no library.
+"""How Python in a job pays into a segment: by the library's compare-and-swap, or under a file lock where there is none.
 
 The lock keeps processes without the library apart from each other. It cannot keep them apart from the library, but
 where Python finds none, programs are not preloaded with one either.

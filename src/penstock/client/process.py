@@ -1,4 +1,4 @@
-"""The one link of this process: made at its first use, forgotten by forked children, told when the process ends."""
+"""The one link of a job's process: made at its first use, forgotten by forked children, told when the process ends."""
 
 from __future__ import annotations
 

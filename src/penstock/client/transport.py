@@ -1,4 +1,4 @@
-"""Bytes to and from the controller over a socket that never blocks: UNIX, TCP, or TLS on top of TCP.
+"""A client's bytes to and from the controller over a socket that never blocks: UNIX, TCP, or TLS on top of TCP.
 
 TLS works on buffers in memory, so that all bytes leave through one `send` that cannot raise SIGPIPE in the job.
 """

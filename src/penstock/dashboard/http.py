@@ -1,4 +1,4 @@
-"""As much of HTTP as a page needs that only looks: GET requests, answers that nobody keeps, and streams of events."""
+"""As much of HTTP as the dashboard needs: GET requests, answers that nobody keeps, and streams of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one page: text, style and script in one answer, and a policy that lets the browser use nothing else."""
+"""The one page of the dashboard: text, style and script in one answer, and the browser may use nothing else."""
 
 from __future__ import annotations
 

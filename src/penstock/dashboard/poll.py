@@ -1,4 +1,4 @@
-"""One connection to the controller, asked once a second by a thread; who looks on costs the controller nothing."""
+"""The dashboard's one connection to the controller, asked once a second by a thread, however many look on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the journal is asked: by other processes, few at a time; an answer is kept for a while for all who ask it."""
+"""What the dashboard asks the journal: by other processes, few at a time; answers are kept for a while for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who looks: the kernel knows the user at the other end of a connection on this host.
+"""Who looks at the dashboard: the kernel knows the user at the other end of a connection on this host.
 
 Linux lists every TCP socket with the user that opened it. Of a connection from this host to this host, the other end is
 in that list, whether a browser opened it or the `ssh -L` of a user who is logged in. From elsewhere nobody is known.

@@ -1,4 +1,4 @@
-"""From a scenario to a Program: loops unrolled, noise drawn, empty phases dropped, computes merged."""
+"""From a scenario to the engine's Program: loops unrolled, noise drawn, empty phases dropped, computes merged."""
 
 from __future__ import annotations
 

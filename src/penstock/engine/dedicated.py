@@ -1,4 +1,4 @@
-"""What every application would do if it had the machine to itself, and the load that this puts on the storage."""
+"""What every application would do in a run with the machine to itself, and the load that this puts on the storage."""
 
 from __future__ import annotations
 

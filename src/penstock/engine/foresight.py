@@ -1,4 +1,4 @@
-"""What policies that plan ahead are told: the program as described, before noise, and totals beyond the window."""
+"""What the engine tells policies that plan ahead: the program as described, before noise, totals beyond the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the bytes of a whole machine were: what crossed every resource, in equal steps of time."""
+"""Where the bytes of a whole machine were as the loop ran: what crossed every resource, in equal steps of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list of phases adds up to, loops counted and not unrolled."""
+"""What a list of phases adds up to before the engine runs it, loops counted and not unrolled."""
 
 from __future__ import annotations
 

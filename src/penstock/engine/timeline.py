@@ -1,4 +1,4 @@
-"""Who did what when: the I/O segments of a run, each with a constant rate."""
+"""Who did what when in a run of the engine: its I/O segments, each with a constant rate."""
 
 from __future__ import annotations
 

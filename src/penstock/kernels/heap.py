@@ -1,4 +1,4 @@
-"""A binary heap of (time, application) in two arrays: when each compute phase ends, or a job is released.
+"""A binary heap for kernels, of (time, application) in two arrays: when each compute phase ends, or a job is released.
 
 Equal times come out in any order: what happens at one instant is applied together anyway.
 """

@@ -1,4 +1,4 @@
-"""Which source files a module is made of: its own, and those of all that it imports from this package, and so on.
+"""Which source files compiled code is made of: its module, all that this imports from the package, and so on.
 
 A kernel is made of functions and constants of these files only, so compiled code is good for as long as none of them
 changes; a change elsewhere in the package costs no compilation.

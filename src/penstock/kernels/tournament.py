@@ -1,4 +1,4 @@
-"""Which of many comes next: a tree whose leaves are times and whose nodes are the earlier of their two children.
+"""Which of many comes next, for kernels: a tree whose leaves are times, and nodes the earlier of their two children.
 
 A new time costs the way from its leaf to the root, less where a time on the way stays what it was.
 """

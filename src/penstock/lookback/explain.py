@@ -1,4 +1,4 @@
-"""Why a job waited, and behind whom; and who was held back of late."""
+"""Looking back: why a job waited, and behind whom; and who was held back of late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The I/O phases of all jobs of a journal, and what became of each second of them.
+"""Looking back at I/O phases: those of all jobs of a journal, and what became of each second of them.
 
 While a phase lasts, its job could use `limit`; one that was seen to use less is granted no more than it needs, and then
 that is what it is `able` to use. What it is told to use is less, for one of three reasons: the *policy* wants it so;

@@ -1,4 +1,4 @@
-"""What of a controller's resources is looked at: one of them, or all that jobs' bytes crossed, as a whole machine.
+"""What of a controller's resources is looked back at: one of them, or all that jobs' bytes crossed, as a whole machine.
 
 Looking at one resource, a phase counts with the part of its bytes that went there. Looking at all, a phase counts with
 all of its bytes if it went to the targets that its job used most: a plan sends an application to one set of targets.

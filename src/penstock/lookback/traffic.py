@@ -1,4 +1,4 @@
-"""What jobs asked for, taken out of a journal as a scenario: the volumes that they moved and the time they computed.
+"""What jobs asked for, looking back at a journal, as a scenario: what they moved and how long they computed.
 
 Which resources are looked at, and how a phase counts there, is in `sight`. Phases that had not ended are left out, so
 that what really happened and what is simulated is the same work.

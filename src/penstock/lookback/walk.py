@@ -1,4 +1,4 @@
-"""Going through a journal from a state that is known, one record after the other, with the state beside it.
+"""Looking back through a journal from a state that is known, one record after the other, with the state beside it.
 
 No policy is asked: records say what was decided. A watcher sees the state after every record, and how long it lasted.
 """

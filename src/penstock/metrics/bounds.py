@@ -1,4 +1,4 @@
-"""Upper bounds on the minimum yield that no sharing strategy can beat, however much it knows.
+"""Upper bounds on a metric, the minimum yield, that no sharing strategy can beat, however much it knows.
 
 The volume bound asks only that all bytes needed for a yield fit into the window. The interval bound gives every
 operation an earliest start (as if alone) and a deadline (the end minus the dedicated time still needed after it) and

@@ -1,4 +1,4 @@
-"""Do the bytes fit when operations have caps of their own? A maximum flow over elementary intervals.
+"""For bounds on metrics: do bytes fit when operations have caps of their own? A maximum flow over elementary intervals.
 
 Cut time at every earliest start and deadline. Operation j can put at most cap·length bytes into an interval inside its
 window, an interval takes at most B·length, and rates constant within an interval realise any such division: all bytes

@@ -1,4 +1,4 @@
-"""Runs side by side: what `compare` gives, a tuple of results that prints as a table."""
+"""The metrics of runs side by side: what `compare` gives, a tuple of results that prints as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serving by earliest deadline at the full rate B: the largest lateness tells whether any order meets all deadlines.
+"""For bounds on metrics: by earliest deadline at the full rate B, the largest lateness tells if any order is in time.
 
 To be `need` seconds into its dedicated run at time `due`, an application must have each operation done by a deadline:
 `due` minus the dedicated time needed after it. An operation may start as early as if all before it had run alone. Both

@@ -1,4 +1,4 @@
-"""How even a run is over time: the lowest yield at every instant, and in every stretch of time.
+"""Metrics of how even a run is over time: the lowest yield at every instant, and in every stretch of time.
 
 The min yield at the end of a window says nothing about what happened before: who was held back for weeks and made it
 good in the last days looks as well served as one that never waited.

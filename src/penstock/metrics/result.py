@@ -1,4 +1,4 @@
-"""What a run gives: one number per question, and one row per application (names as in the JSON contract)."""
+"""The metrics of a run: one number per question, and one row per application (names as in the JSON contract)."""
 
 from __future__ import annotations
 

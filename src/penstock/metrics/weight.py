@@ -1,4 +1,4 @@
-"""I/O weight (P2): how many applications' worth of time the workload wants from the storage."""
+"""A metric of a workload, its I/O weight (P2): how many applications' worth of time it wants from the storage."""
 
 from __future__ import annotations
 

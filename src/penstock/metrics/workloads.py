@@ -1,4 +1,4 @@
-"""Policies on several workloads: what `compare` gives for a list of scenarios, and who is best over all of them."""
+"""Metrics of policies on several workloads: what `compare` gives for a list of scenarios, and who is best over all."""
 
 from __future__ import annotations
 

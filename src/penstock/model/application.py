@@ -1,4 +1,4 @@
-"""One job: computes, then moves bytes, again and again."""
+"""One application of a scenario: computes, then moves bytes, again and again."""
 
 from __future__ import annotations
 

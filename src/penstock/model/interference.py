@@ -1,4 +1,4 @@
-"""Interference measured: a CSV that says how much bandwidth so many applications had together (P3 §1, fig. 1).
+"""Interference in a scenario: a CSV that says how much bandwidth so many applications had together (P3 §1, fig. 1).
 
     applications,bandwidth
     1,9.8 GB/s

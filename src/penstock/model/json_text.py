@@ -1,4 +1,4 @@
-"""JSON text to plain data and back; a key that appears twice is refused."""
+"""JSON text of scenarios to plain data and back; a key that appears twice is refused."""
 
 from __future__ import annotations
 

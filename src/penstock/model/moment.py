@@ -1,4 +1,4 @@
-"""One moment of a shared file system: who has posted I/O, and how far each has come. What `penstock decide` takes."""
+"""The model of one moment of a shared file system, for `penstock decide`: who has posted I/O, how far each has come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question needs of a scenario, asked before anything is loaded that could answer it."""
+"""Whether a scenario has what a question needs, asked before anything is loaded that could answer it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phases in a Parquet file beside a document: columns `application`, `kind` (compute, read, write) and `amount`.
+"""A scenario's phases in a Parquet file beside it: columns `application`, `kind` (compute, read, write), `amount`.
 
 Rows of one application are in order; applications may be interleaved. Names and kinds are read as dictionary codes, so
 no row ever becomes a Python object, and one stable sort brings each application's rows together.

@@ -1,4 +1,4 @@
-"""What an application does, one thing after the other: compute for seconds, read or write bytes, repeat.
+"""What an application of a scenario does, one thing after the other: compute for seconds, read or write bytes, repeat.
 
 A phase is written as a mapping with one key, `{compute: 3}`, and a loop as `{repeat: 10, phases: […]}`. The key decides
 which record a mapping becomes, so an error speaks of the phase that was written and not of all that it might have been.

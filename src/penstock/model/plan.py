@@ -1,4 +1,4 @@
-"""A plan: what is decided of the five decisions (who goes where, through which part of the buffer, shared how).
+"""A scenario's plan: what is decided of the five decisions (who goes where, by which part of the buffer, shared how).
 
 Each decision is the name of a policy, or a table that says it all. A plan is part of a scenario (`plan:`) or a file of
 its own in the same words; commands that decide something write one (`--plan-out`), so that answers can be run together.

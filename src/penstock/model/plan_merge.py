@@ -1,4 +1,4 @@
-"""Several plans as one: by decision, and inside a decision by key."""
+"""Several plans for a scenario as one: by decision, and inside a decision by key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan says that comes to nothing on a machine, and whom it leaves out: never passed over in silence."""
+"""What a plan says that comes to nothing in a scenario, and whom it leaves out: never passed over in silence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what validation found to one sentence: where, what was found, what is accepted.
+"""From what was found wrong with a scenario to one sentence: where, what was found, what is accepted.
 
 Pydantic lists every error with its location and type; here, and only here, they become our words. Steps of a location
 in angle brackets are tags of unions (see `phases`): they tell which record was meant and are not part of the place.

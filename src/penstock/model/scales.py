@@ -1,4 +1,4 @@
-"""Times and volumes as a reader wants them: in the unit that fits, with four significant digits."""
+"""The model's times and volumes as a reader wants them: in the unit that fits, with four significant digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as tables of other libraries, and as a table in a notebook: rows of plain values is all that it takes."""
+"""A scenario or a result as a table of another library, or in a notebook: rows of plain values are all it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long lists of phases as columns, one entry per phase, so that millions of them stay small and quick.
+"""A scenario's long lists of phases as columns, one entry per phase, so that millions of them stay small and quick.
 
 A plain list of more than LONG phases without loops is held this way, wherever it comes from; a trace equals the tuple
 of the same phases. So a scenario is the same scenario after any round trip, whichever form a file gave it.

@@ -1,4 +1,4 @@
-"""An attack in sentences."""
+"""The report of an attack, in sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of what there is to choose from: policies and generators."""
+"""Policies and generators, all that there is to choose from, as tables for the terminal."""
 
 from __future__ import annotations
 

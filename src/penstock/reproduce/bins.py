@@ -1,4 +1,4 @@
-"""Figures against something that is not set but comes out, as an I/O load: instances near each other are put together.
+"""A paper's figures against what is not set but comes out, as an I/O load: instances near each other are put together.
 
 Everything here takes a matrix with a row for each instance and a column for each name, and for each row the key of the
 bin it is in.

@@ -1,4 +1,4 @@
-"""All experiments by id. Their modules are imported when asked for: each builds on campaigns, which load kernels."""
+"""All experiments of the papers by id. Modules are imported when asked for: campaigns load kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawings that experiments share: lines, boxes and bars by name, in panels, with intervals.
+"""The drawings that the papers' experiments share: lines, boxes and bars by name, in panels, with intervals.
 
 All take what summaries hold: panels by title, in each panel values by name, and for each name numbers by x, the keys
 being text. `widths` and `boxes` have the shape of the values. A name has one colour throughout a figure.

@@ -1,4 +1,4 @@
-"""Numbers for figures: means over instances with half the width of their 95 % intervals, and quantiles."""
+"""Numbers for the papers' figures: means over instances with half the width of their 95 % intervals, and quantiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the experiments on P1's synthetic workload (§6.2) have in common: the strategies, and one store of runs.
+"""What the figures on P1's synthetic workload (§6.2) have in common: the strategies, and one store of runs.
 
 Every figure varies one setting of the workload and leaves the others where they are, so that figures meet in some
 points: their campaigns have one name, and keep the same, so that runs in common are run once.

@@ -1,4 +1,4 @@
-"""From an experiment to files: run what is missing of its campaigns, take the numbers, draw.
+"""From an experiment of a paper to files: run what is missing of its campaigns, take the numbers, draw.
 
 DIR/P1.fig5.svg, .png     the figure
 DIR/P1.fig5.csv           its data, a number to a line

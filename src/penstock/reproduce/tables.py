@@ -1,4 +1,4 @@
-"""Experiments in the terminal: the list of all, and what came of one."""
+"""The papers' experiments in the terminal: the list of all, and what came of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One decision: the rates that a policy gives at one moment, and what they lead to."""
+"""The study of one decision: the rates that a policy gives at one moment, and what they lead to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Late acceptance (Burke & Bykov 2017): when a local search takes a step, and when it starts again from its best.
+"""When a study's local search takes a step, or starts again from its best: late acceptance (Burke & Bykov 2017).
 
 A step is taken if it is no worse than where the search stands, or than where it stood some steps ago. So it climbs over
 small ridges. When nothing better has been found for a while, it goes on from the best with a few changes taken blindly.

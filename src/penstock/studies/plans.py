@@ -1,4 +1,4 @@
-"""Answers of commands that decide one thing, as plans: so that they can be run together."""
+"""Answers of studies that decide one thing, as plans: so that they can be run together."""
 
 from __future__ import annotations
 

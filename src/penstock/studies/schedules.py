@@ -1,4 +1,4 @@
-"""Schedules: when every operation was posted, started and ended, as a file to keep, and as a plan to follow.
+"""Schedules of a study: when every operation was posted, started and ended, as a file to keep, and as a plan to follow.
 
 A schedule is a table with the columns order, application, operation (from 1), posted, start and end. As a plan only
 the order of the applications counts: the first row of an application is its first operation, and so on.

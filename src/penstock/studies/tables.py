@@ -1,4 +1,4 @@
-"""Tables as files, CSV or Parquet by the ending of the name: what schedules are kept in."""
+"""Tables of studies as files, CSV or Parquet by the ending of the name: what schedules are kept in."""
 
 from __future__ import annotations
 

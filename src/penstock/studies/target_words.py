@@ -1,4 +1,4 @@
-"""What options of storage targets may say. It loads no kernels, so that a wrong word is refused at once."""
+"""What options of studies of storage targets may say. It loads no kernels, so that a wrong word is refused at once."""
 
 from __future__ import annotations
 

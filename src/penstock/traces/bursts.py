@@ -1,4 +1,4 @@
-"""From thousands of pieces to the few bursts that a reader would draw, with every byte kept near its time.
+"""From thousands of pieces of a log to the few bursts that a reader would draw, with every byte kept near its time.
 
 Pieces closer than `tolerance` of the run time belong together. Such a cluster becomes one burst as long as the bytes of
 all bursts are displaced by `tolerance` of the run time at most, on average; clusters that would be displaced least go

@@ -1,4 +1,4 @@
-"""How fast an application could move bytes if nobody were in its way: an estimate, never a measurement.
+"""How fast an application of a trace could move bytes if nobody were in its way: an estimate, never a measurement.
 
 Logs tell how fast it was with others around. For one run that is a lower bound. Of several runs of the same thing those
 count that were alone, moving ≥ 95 % of all bytes seen while they ran. Over a year of benchmark runs at two centres the

@@ -1,4 +1,4 @@
-"""Large text tables as columns, through pyarrow: a million rows in a second, and no row becomes a Python object."""
+"""Large logs in text as columns, through pyarrow: a million rows in a second, and no row becomes a Python object."""
 
 from __future__ import annotations
 

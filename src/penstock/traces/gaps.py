@@ -1,4 +1,4 @@
-"""Months in which nothing ran, cut out: simulated clocks are exact to a billionth of the time since the begin.
+"""Months of a trace in which nothing ran, cut out: simulated clocks are exact to a billionth of the time they show.
 
 Logs picked from several years would be simulated with instants a tenth of a second wide. Where nothing runs nothing can
 happen, so a long gap may be closed to an hour without changing any job.

@@ -1,4 +1,4 @@
-"""When jobs move bytes, for sources that do not say: a model that the user states.
+"""When jobs of a trace move bytes, for logs that do not say: a model that the user states.
 
     period=1h                   what was counted: input is read at the start, output is written once per period
     period=1h,fraction=10%      nothing was counted: in every period a tenth of the time is writing at the job's cap

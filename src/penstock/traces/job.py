@@ -1,4 +1,4 @@
-"""A job as any source tells it: who, when, on how many nodes, and when its bytes moved."""
+"""A job as any log tells it: who, when, on how many nodes, and when its bytes moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging neighbours, cheapest first: 65,536 bursts in a few hundredths of a second.
+"""Merging neighbouring bursts of a log, cheapest first: 65,536 of them in a few hundredths of a second.
 
 A heap holds the cost of merging each burst with its right neighbour. Its entries are not searched for when they become
 outdated; they are recognised by their stamp when they come up.

@@ -1,4 +1,4 @@
-"""Merging neighbours, cheapest first, in plain Python: quicker than loading compiled code where bursts are few."""
+"""Merging neighbouring bursts of a log, in plain Python: where they are few, quicker than loading compiled code."""
 
 from __future__ import annotations
 

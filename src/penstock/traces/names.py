@@ -1,4 +1,4 @@
-"""Names of applications: what was run and its job id, each once; or pseudonyms that say neither.
+"""Names of applications from logs: what was run and its job id, each once; or pseudonyms that say neither.
 
 Pseudonyms are stable: the same user, executable or job gets the same one in every import, so that weeks can be
 compared. They come from a secret key that is made at the first use and kept with the user's settings; without it nobody

@@ -1,4 +1,4 @@
-"""What every importer takes: the same words as on the command line."""
+"""What every importer of traces takes: the same words as on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bursts to phases: what the job would do if it had the file system to itself, reading and writing at its cap.
+"""Bursts of a trace to phases: what the job would do if it had the file system to itself, moving bytes at its cap.
 
 A burst of V bytes takes V/b seconds at the cap b, less than was observed if others were in the way or if the job did
 something else in between. Which of the two it was, no log says:

@@ -1,4 +1,4 @@
-"""When bytes moved: pieces of time over which volumes are spread evenly, and how far that may be from the truth.
+"""When bytes of a log moved: pieces of time with volumes spread evenly, and how far that may be from the truth.
 
 The distance between two ways to place the same bytes in time is their Wasserstein-1 distance, the mean displacement of
 a byte: ∫|F − G| dt / V, F and G being the bytes moved by time t.

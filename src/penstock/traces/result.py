@@ -1,4 +1,4 @@
-"""What an import found: a scenario, a line per application, and what could not be used."""
+"""What an import of traces found: a scenario, a line per application, and what could not be used."""
 
 from __future__ import annotations
 

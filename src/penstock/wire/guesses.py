@@ -1,4 +1,4 @@
-"""How much a phase will move that nobody announced: a guess that doubles, then what such phases moved before.
+"""What client and controller guess of a phase that nobody announced: a volume that doubles, then that of earlier ones.
 
 The agent of a node announces by these, the controller keeps what jobs moved by them from run to run, and policies are
 tried on what they get wrong.

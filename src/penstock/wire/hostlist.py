@@ -1,4 +1,4 @@
-"""Slurm's compressed lists of nodes: `rack[1-2]n[01-04],login3` are nine names."""
+"""For clients and controller alike: Slurm's compressed lists of nodes; `rack[1-2]n[01-04],login3` are nine names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site tells jobs before they have met its controller: a small file that the controller keeps current.
+"""What client and controller share before they meet: a small file of the site that the controller keeps current.
 
     {"version": 1, "first_contact": "paced", "fallback": {"": 50000000.0, "scratch": 40000000.0}}
 

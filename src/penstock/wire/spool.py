@@ -1,4 +1,4 @@
-"""A folder in which a batch system's hooks leave word, and from which it is passed on to the controller.
+"""A folder in which a batch system's hooks leave word, from which it goes over the wire to the controller.
 
 A hook runs where a failure costs nodes: a prolog that exits with 1 drains its node, and one that waits delays its job.
 So it writes one small file, renames it and is done, whether or not anybody reads it:

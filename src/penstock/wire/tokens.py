@@ -1,4 +1,4 @@
-"""Tokens: how a job on another machine shows who it is without a secret of the site.
+"""Tokens on the wire: how a job on another machine shows who it is without a secret of the site.
 
 The site's key K signs claims, `{job, uid, nodes, exp, kid}` as JSON; the result, J = HMAC(K, claims), is the job's own
 secret. A prolog hands it to the job in a file that only the job's user can read. Over the wire go the claims and proofs

@@ -1,4 +1,4 @@
-"""The I/O pressure of a window, and the storage with which it has another."""
+"""The I/O pressure of a generated APEX window, and the storage with which it has another."""
 
 from __future__ import annotations
 

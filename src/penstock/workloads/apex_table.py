@@ -1,4 +1,4 @@
-"""The table of APEX workflows (P1 §6.3.1): who runs how long on how many cores, and what it reads and writes.
+"""The table behind the APEX workloads (P1 §6.3.1): who runs how long on how many cores, and what it reads and writes.
 
 A CSV with the columns below; `data/apex.csv` holds what the papers give, with the source of every figure. A row without
 wall time or cores cannot be scheduled: it is `missing`. What else a row leaves blank is `assumed`, because the APEX

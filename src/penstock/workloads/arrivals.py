@@ -1,4 +1,4 @@
-"""Jobs that come and go: submitted at random or at the times of a log, queued for nodes, and gone when they are done.
+"""A generator of jobs that come and go: submitted at random or at a log's times, queued for nodes, gone when done.
 
     kind         one of a class for each job, as likely as it is frequent: P5's table 1, with hours as P5 prints them
                  and a checkpoint every hour, or the workflows of APEX at NERSC or Trilab (P1 §6.3)

@@ -1,4 +1,4 @@
-"""P1's Examples 1 to 6 (§5) for any number m of applications: the scenarios behind its Table 2.
+"""P1's Examples 1 to 6 (§5) as workloads for any number m of applications: the scenarios behind its Table 2.
 
 Everywhere B = 1 and an application can use all of it. An application is named after its index in P1 (a1 … am); where
 P1 lets an adversary choose among applications that no strategy can tell apart, the order in the scenario is that

@@ -1,4 +1,4 @@
-"""First fit: applications of a few kinds, one after the other, each as early as its cores are free long enough.
+"""First fit for generated workloads: one application after the other, each as early as its cores are free long enough.
 
 The machine's future is a list of steps: from `at[i]` on, `free[i]` cores are free. As placing somebody only takes
 cores, the earliest place of a kind never moves back: the search for it goes on where the last of its kind started.

@@ -1,4 +1,4 @@
-"""A whole machine (ours): jobs that compute and write checkpoints, N targets behind a burst buffer, and a plan.
+"""A workload for a whole machine (ours): jobs that write checkpoints, N targets behind a burst buffer, and a plan.
 
     sizes       as for `targets`: 10 % of the jobs use 75 % of the nodes, 30 % use 20 %, 60 % use 5 %
     compute     between two checkpoints: log-uniform from 10 to 60 minutes; the first ends at a random time

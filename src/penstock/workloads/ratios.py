@@ -1,4 +1,4 @@
-"""What P1 proves with its examples, as closed forms: the lower bounds on competitive ratios of its Table 2.
+"""What P1 proves with its example workloads, as closed forms: the lower bounds on competitive ratios of its Table 2.
 
 Each function gives, for one example and one metric, the value of P1's alternative schedule, the most that the
 strategies concerned reach, and the entry of Table 2 that the ratio of the two tends to or exceeds.

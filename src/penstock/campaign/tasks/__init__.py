@@ -1,4 +1,4 @@
-"""What a plan can do with a scenario: one file per task, imported when asked for, since each loads its kernels."""
+"""What a campaign's plan can do with a scenario: one file per task, imported when asked for, as each loads kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage targets for every application: as `penstock allocate`. What is drawn at random comes from the run's seed."""
+"""A task of campaigns: storage targets, as `penstock allocate`. What is drawn at random comes from the run's seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A burst buffer of a given size: as `penstock buffer`. The size is in bytes, or a part of what lets nobody wait."""
+"""A task of campaigns: as `penstock buffer`. The size is in bytes, or a part of what lets nobody wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shortest exclusive schedule: as `penstock optimum`. Where the time is too short, another try may find another."""
+"""A task of campaigns: as `penstock optimum`. Where the time is too short, another try may find another schedule."""
 
 from __future__ import annotations
 

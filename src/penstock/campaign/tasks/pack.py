@@ -1,4 +1,4 @@
-"""Jobs in packs on I/O nodes: as `penstock pack`."""
+"""A task of campaigns: jobs in packs on I/O nodes, as `penstock pack`."""
 
 from __future__ import annotations
 

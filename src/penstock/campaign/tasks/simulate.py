@@ -1,4 +1,4 @@
-"""One sharing policy: as `penstock simulate`."""
+"""A task of campaigns: one sharing policy, as `penstock simulate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smallest burst buffer: as `penstock size-buffer`."""
+"""A task of campaigns: the smallest burst buffer, as `penstock size-buffer`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task is: options, a function from a case to numbers, and what these numbers mean."""
+"""What a task of a campaign is: options, a function from a case to numbers, and what these numbers mean."""
 
 from __future__ import annotations
 

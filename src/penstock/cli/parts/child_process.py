@@ -1,4 +1,4 @@
-"""A command that we start and stand in for: whoever started us meets its signals and its end as if they were ours.
+"""The command that `penstock run` stands in for: whoever started us meets its signals and its end as if they were ours.
 
 Signals that somebody sends to us are passed on. Those of a terminal are not: the terminal sends them to the command
 itself, which is in our process group. When the command stops, so do we, so that the shell notices; when we are

@@ -1,4 +1,4 @@
-"""The first run on a machine: the engine is compiled by a process of its own while this one compiles policies."""
+"""The first command on a machine: another process compiles the engine while the command's own compiles policies."""
 
 from __future__ import annotations
 

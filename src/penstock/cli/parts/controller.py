@@ -1,4 +1,4 @@
-"""How commands for operators reach the controller."""
+"""How operators' commands reach the controller from the command line."""
 
 from __future__ import annotations
 

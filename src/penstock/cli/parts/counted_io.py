@@ -1,4 +1,4 @@
-"""What a command and all that it starts have read or written, by the kernel's own count (`/proc/PID/io`).
+"""What the command of a `penstock run` and all that it starts have moved, by the kernel's own count (`/proc/PID/io`).
 
 The kernel adds what a process moved to its parent when the parent has seen it end, so what has ended is in our own
 count, and the rest is that of our descendants. Pipes and terminals are in it, too: it is what was asked to be moved.

@@ -1,4 +1,4 @@
-"""Whether the programs of a command are paced without asking: the library in front of their reads and writes.
+"""`penstock run`: whether its command is paced without asking, by the library in front of its reads and writes.
 
 A command that cannot have it runs all the same; why is said on the error stream.
 """

@@ -1,4 +1,4 @@
-"""Traces read while somebody watches, and what an import writes and says."""
+"""Commands that read traces: what they show meanwhile, and what an import writes and says."""
 
 from __future__ import annotations
 

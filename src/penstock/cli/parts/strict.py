@@ -1,4 +1,4 @@
-"""Pacing programs that load no library: the kernel asks a supervisor before their reads and writes (`strict.c`).
+"""`penstock run --strict`: the kernel asks a supervisor before programs without the library read or write (`strict.c`).
 
 Whoever starts a command so runs two more things. `python -m penstock.cli.parts.strict start …` puts the filter in
 front of itself, hands the listener over, and becomes the command. `… supervise …` answers until the last process with

@@ -1,4 +1,4 @@
-"""The turn of a command: it waits for its grant, runs, and its processes share one granted rate.
+"""The turn of a command under `penstock run`: it waits for its grant, runs, and its processes share one granted rate.
 
 Nothing here needs the libraries of a command line, because jobs wait for this to start.
 """

@@ -1,4 +1,4 @@
-"""Code of others, a user's policy, runs here: it may print and even leave Python without spoiling our output."""
+"""Commands that run a user's own policy: it may print and even leave Python without spoiling our output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All jobs of a node behind one connection: every member has a lane, a number that is never used again.
+"""The agent's jobs, all of a node behind one connection: every member has a lane, a number that is never used again.
 
 To its member a lane is a link of its own: it comes up with the connection, or when the member dials; it goes down with
 the connection, or when the controller ends it. What the process around has to do comes out of `out`, in order.

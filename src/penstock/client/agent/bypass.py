@@ -1,4 +1,4 @@
-"""What jobs move past their segments: the kernel counts every byte (/proc/PID/io), the shim those that it saw.
+"""What jobs on the agent's node move past segments: the kernel counts all (/proc/PID/io), the shim those that it saw.
 
 Static programs, mapped files, requests to the kernel itself and io_uring do not go through the C library's calls, so
 nothing paces them. Here they are found out, as far as the kernel tells: the bytes that the processes of a job fetched

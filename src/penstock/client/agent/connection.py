@@ -1,4 +1,4 @@
-"""One connection to the controller, from dialling to its end: what was heard comes out as events, in order.
+"""The agent's connection to the controller, from dialling to its end: what was heard comes out as events, in order.
 
 The agent of a node has one; where the controller is of an earlier version and knows no nodes, one for each member.
 """

@@ -1,4 +1,4 @@
-"""Waking up when a file appears in a folder: the kernel says so, and nobody has to look again and again."""
+"""The agent of a node wakes up when a file appears in a folder: the kernel says so, and nobody has to look again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phases that nobody announced: where they begin and end, by what a job moves. No clock, no segment.
+"""Phases that no job announced, found by a node's agent: they begin and end by what is moved. No clock, no segment.
 
 A burst may move 4 MiB unasked. Whoever wants more waits, and that begins a phase: its volume is a guess, which is
 doubled whenever more was moved. It is over when nothing was moved for a second and nobody waits, or a quarter of a

@@ -1,4 +1,4 @@
-"""The preloaded library in C, for programs that do not ask: its source, how it is compiled, and where it is.
+"""The client's preloaded library in C, for programs that do not ask: its source, how it is compiled, and where it is.
 
 `segment.h` is what it shares with Python and says how paying works; then `pay.c`, `files.c` (which descriptors),
 `calls.c` (reads and writes), `streams.c` and `text.c` (stdio), `names.c` (operations on names), `ends.c` (the

@@ -1,4 +1,4 @@
-"""How the preloaded library is compiled. Needs nothing of penstock, because building a wheel needs it before that is.
+"""How the client's preloaded library is compiled. Needs nothing of penstock: building a wheel needs it before that is.
 
 The library names no version of any C library and needs none but the one of the program that it is loaded into, so what
 was built anywhere runs with glibc and with musl, old and new. `libdl.so.2` is named for glibc before 2.34, which has

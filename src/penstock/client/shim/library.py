@@ -1,4 +1,4 @@
-"""Where the preloaded library is: in the wheel, or in the user's cache if this is a checkout, compiled there once."""
+"""Where the client's preloaded library is: in the wheel, or for a checkout in the user's cache, compiled there once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much everybody has lost on average: the mean of 1 - yield over all that are released and not finished.
+"""How much all have lost so far in the loop, on average: the mean of 1 - yield over the released and not finished.
 
 The loss of an application is (age - progress)/age. While it computes, its age and its progress grow alike: the seconds
 that it has lost stand still, and are noted once, when the compute starts. But every application has an age of its own,

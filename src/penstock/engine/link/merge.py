@@ -1,4 +1,4 @@
-"""Runs on I/O nodes that do not disturb each other, put together into one."""
+"""Runs of the loop on I/O nodes that do not disturb each other, put together into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Showing the unfrozen flows of a resource to its policy, and dividing what each row is granted among its flows.
+"""The loop shows the unfrozen flows of a resource to its policy, and divides what each row is granted among its flows.
 
 A row stands for the flows of one kind of one application: its limit is what they can use together, its bandwidth what
 they would have if the application were alone, its remaining bytes that bandwidth for the seconds left.

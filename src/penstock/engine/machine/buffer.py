@@ -1,4 +1,4 @@
-"""Applications behind a burst buffer: what they hold there, how fast they write and read, and who has which part.
+"""Applications behind a burst buffer in the loop: what they hold there, how fast they move bytes, who has which part.
 
 An application with a part writes by a flow into the buffer and drains by its flows to the file system; both draw on one
 pool. Input is fetched ahead, up to the end of the first read that has not started, and read by a flow out of the

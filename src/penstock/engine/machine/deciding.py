@@ -1,4 +1,4 @@
-"""One decision: what is joined by flows now, its rates, and putting these in force."""
+"""One decision of the loop of a whole machine: what is joined by flows now, its rates, and putting these in force."""
 
 from __future__ import annotations
 

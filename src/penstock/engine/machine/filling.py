@@ -1,4 +1,4 @@
-"""Raising flows together: the level at which one resource is full, and max-min filling of a whole path."""
+"""Flows in the loop rise together: the level at which one resource is full, and max-min filling of a whole path."""
 
 from __future__ import annotations
 

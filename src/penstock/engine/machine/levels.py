@@ -1,4 +1,4 @@
-"""All flows of a component rise together, where all its resources share alike by themselves: max-min fairness.
+"""All flows of a component in the loop rise together, where its resources share alike by themselves: max-min fairness.
 
 Every resource has a level at which it would be full. The lowest of them is right: nobody on that resource can have
 more, and elsewhere they need not wait for each other. What they take lets the levels of others rise, never fall; so

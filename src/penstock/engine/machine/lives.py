@@ -1,4 +1,4 @@
-"""What happens to one application: a release, a posting, the end of a flow or an operation, its own end."""
+"""What happens to one application in the loop: a release, a posting, the end of a flow or an operation, its own end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What applications hold in a burst buffer, in arrays: their parts, their bytes, how fast these change."""
+"""What applications hold in a burst buffer, as the loop's arrays: their parts, their bytes, how fast these change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which policy shares which resource, in arrays; parts; what policies remember and when they want to be asked."""
+"""Which policy shares which resource in the loop, in arrays; parts; what policies remember, when they are asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates of the flows of one component: every resource asks its policy, in rounds, until all are frozen (models §9).
+"""The loop's rates for one component: every resource asks its policy, in rounds, until all are frozen (models §9).
 
 Where all resources share alike by themselves, `levels` has a shorter way to the same rates.
 

@@ -1,4 +1,4 @@
-"""What a full or an empty part of the buffer makes of a decision (models §9).
+"""What a full or an empty part of the buffer makes of a decision of the loop (models §9).
 
 If a part is full and is written faster than it drains, or it is empty and drains faster than it is written, what is
 written passes *through*: there is no flow into the buffer, the drains cross its port twice, and it is written as fast

@@ -1,4 +1,4 @@
-"""A run of the whole machine looked at again and again: what crossed every resource until then, as a `Passage`.
+"""The loop of a whole machine, stopped again and again to look: what crossed every resource until then, as a `Passage`.
 
 The run is made once more, a few events at a time, when somebody wants to see where bytes were. Between two looks every
 flow has one rate, or few, so that means over steps of time are right.

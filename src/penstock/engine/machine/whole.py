@@ -1,4 +1,4 @@
-"""All that a run of a whole machine consists of, in one record: what its functions hand to each other."""
+"""All that the loop of a whole machine works on, in one record: what its functions hand to each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mean loss on one storage target, for policies that ask for it."""
+"""The mean loss on one storage target while the loop runs, for policies that ask for it."""
 
 from __future__ import annotations
 

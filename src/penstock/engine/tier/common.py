@@ -1,4 +1,4 @@
-"""The common part of a burst buffer: who has filled his own part goes on there, until it is full.
+"""The common part of a burst buffer in the loop: who has filled his own part goes on there, until it is full.
 
 Room that is freed in a full common part goes to those who write into it, alike, as far as each can use it: it stays
 full, and they write faster than they send. If nobody does, others may fetch ahead into it, all together no faster than

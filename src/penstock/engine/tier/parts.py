@@ -1,4 +1,4 @@
-"""Parts of a burst buffer that never exceed it: given at the entry, topped up as room appears, given back at the end.
+"""Parts of a burst buffer in the loop, never more than it has: given at the entry, topped up, given back at the end.
 
 What is free is what the parts of those that run, and the bytes of those that have ended, leave of the device. A
 newcomer gets of its part what is free. Later all that becomes free goes to the first, by release, without its whole

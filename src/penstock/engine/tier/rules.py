@@ -1,4 +1,4 @@
-"""What happens to one application behind a burst buffer, and what it asks of the file system (P5 §7.1).
+"""What happens to one application in the loop with a burst buffer, and what it asks of the file system (P5 §7.1).
 
 It writes at its cap while the buffer has room for it, else at the rate at which it sends; it reads at its cap while
 something fetched is there, else at the rate at which it fetches. Ahead is fetched up to the end of the first read phase

@@ -1,4 +1,4 @@
-"""Sharing policies behind a burst buffer: they see each flow as an application, and nothing of the buffer."""
+"""Sharing policies in the loop with a burst buffer: they see each flow as an application, and nothing of the buffer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators ask for: to look, in pieces, or to change something while everyone goes on."""
+"""What operators ask of the controller: to look, in pieces, or to change something while everyone goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charges: how much of every resource is spoken for, as far as can be proved. The heart of the safety rule.
+"""The controller's charges: how much of every resource is spoken for, as far as can be proved. The heart of safety.
 
 *Charge first*: a rate is added to a member's revisions before it is told, so its charge is never below what it uses.
 *Free late*: a charge falls only when the member acks a later revision of this epoch, when it says that it uses nothing,

@@ -1,4 +1,4 @@
-"""What a message may say. Whoever says something else is told so in a sentence, and nothing changes."""
+"""What a message to the controller may say. Whoever says something else is told so, and nothing changes."""
 
 from __future__ import annotations
 

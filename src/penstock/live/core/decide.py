@@ -1,4 +1,4 @@
-"""Asking the policy: a View of the active applications on each resource, as the simulator makes one.
+"""The controller asks its policy: a View of the active applications on each resource, as the simulator makes one.
 
 On several resources the policy is asked for each, in rounds (`policies.sharing.rounds`). A policy that plans with the
 phases to come is told those that were announced: the operations posted now. Whatever a policy does wrong, the decision

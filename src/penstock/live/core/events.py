@@ -1,4 +1,4 @@
-"""What goes into the core and what comes out of it. The core knows no clock, no socket and no file."""
+"""What goes into the controller's core and what comes out of it. The core knows no clock, no socket and no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dividing one rate among some who can each use so much."""
+"""The controller divides one rate among some who can each use so much."""
 
 from __future__ import annotations
 

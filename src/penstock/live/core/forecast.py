@@ -1,4 +1,4 @@
-"""When the phases that are open now will begin to move, and be over: the policy, run forward over what was announced.
+"""The controller's forecast: when phases open now will begin to move, and be over, by running the policy forward.
 
 It decides when the controller would: when somebody is done, has waited for too long, or at the policy's ticks. Nobody
 else comes in it, nobody computes and comes back, everybody moves at its rate, and policy and capacities stay. Beginning

@@ -1,4 +1,4 @@
-"""What jobs moved that announced nothing, from run to run: the same user, program and number of nodes is the same job.
+"""What the controller keeps of jobs that announced nothing: same user, program and number of nodes is the same job.
 
 A run is over when its last member is gone. What is kept of it is the median volume of its phases and the length of its
 iterations, of the last three runs; a phase that nobody announced is taken to move as much, with a confidence. Programs

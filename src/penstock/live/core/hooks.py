@@ -1,4 +1,4 @@
-"""What the batch system says: a job begins on some nodes, is about to end, has ended on a node.
+"""What the batch system tells the controller: a job begins on some nodes, is about to end, has ended on a node.
 
 Only the end of a node frees something: what the members on that node were using. That a job is ending frees nothing,
 for its processes may write until they are killed. A job that was requeued keeps its name; `restart` tells its lives

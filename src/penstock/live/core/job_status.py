@@ -1,4 +1,4 @@
-"""Jobs for people: what `top`, `status --mine` and snapshots tell of each application, in one pass over its members."""
+"""The controller's jobs for people: what `top`, `status --mine` and snapshots tell of each, in one pass."""
 
 from __future__ import annotations
 

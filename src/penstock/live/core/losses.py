@@ -1,4 +1,4 @@
-"""What those have lost that compute at this moment, for policies that look at the losses of all.
+"""What jobs have lost that compute right now: the controller tells it to policies that look at the losses of all.
 
 A job that computes loses nothing: the seconds that it has lost stand still, its age does not. They are noted for each
 when it comes and when a phase of it is over, so that those who do nothing cost a decision next to nothing.

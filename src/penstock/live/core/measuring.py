@@ -1,4 +1,4 @@
-"""What members use of what they are granted: who leaves most of it over for a few beats is granted less.
+"""The controller sees what members use of their grants: who leaves most of one over for a few beats is granted less.
 
 Measured bytes only: a member's own reports, beat by beat, against what its grants allowed meanwhile. Over a few beats
 less than half used: from now on it can use what it did and half as much again, but never less than a floor. Nearly all

@@ -1,4 +1,4 @@
-"""A job that waits reads so in its own log, through one of its members: when it moves, behind how many, whom to ask.
+"""A word from the controller in the log of a job that waits: when it moves, behind how many, whom to ask.
 
 This is a kindness and no part of the state: nothing of it is recorded, nothing goes by it, no turn waits for it, nobody
 is woken for it (those who wait beat), and if it fails, everybody goes on without it.

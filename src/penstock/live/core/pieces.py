@@ -1,4 +1,4 @@
-"""Long looks in short pieces: everybody's leases wait for a turn, and a turn must not wait for whoever looks.
+"""Long looks at the controller in short pieces: everybody's leases wait for a turn, so no turn may wait for a look.
 
 A look is a generator that yields after every piece and returns its answer at the end. Between two pieces the state may
 change: each number of an answer was right when it was read, all of them together need not be.

@@ -1,4 +1,4 @@
-"""What a policy remembers from one decision to the next: so many numbers per application, on each resource."""
+"""The controller keeps what its policy remembers between decisions: numbers per application, on each resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which resources an operation uses, and how much of its rate falls on each.
+"""Which of the controller's resources an operation uses, and how much of its rate falls on each.
 
 An operation on n targets puts 1/n of its rate on each of them, and all of it on a limit that is joint to all targets.
 One that names no target uses the only one there is or, where there are several, none of them: it is charged on the

@@ -1,4 +1,4 @@
-"""The active applications side by side, in the columns of a View: what idle ones cost a decision is nothing.
+"""The controller's active applications side by side, in the columns of a View: idle ones cost a decision nothing.
 
 Between two decisions everyone moves at its rate, by the same sums as in the simulator: what it moved is taken from what
 remains, and what that is at full rate is progress. A row that ends is replaced by the last one.

@@ -1,4 +1,4 @@
-"""Who is at the other end of each connection, and for whom it may speak."""
+"""Who is at the other end of each connection to the controller, and for whom it may speak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator chooses: what is shared, by which policy, and the times that leases go by."""
+"""What an operator chooses for a controller: what is shared, by which policy, and the times that leases go by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose bandwidth it is: a tree of accounts and their users, as in the fair share of a batch system.
+"""Whose bandwidth the controller gives out: a tree of accounts and their users, as in a batch system's fair share.
 
 Policies run inside what a user gets. Accounts with something to move get the capacity in proportion to their shares,
 and so do the users of an account; what somebody cannot use goes to the others. Nobody gets above its limit, if it has

@@ -1,4 +1,4 @@
-"""The state in words and numbers for people: what `status` shows, and bridges ask. Plain lists and dictionaries."""
+"""The controller's state in words and numbers for people: what `status` shows, and bridges ask. Plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user is told whose job waits: when its phase begins and ends, behind how many, whom to ask, and the way out.
+"""What the controller tells a user whose job waits: when its phase moves, behind how many, whom to ask, the way out.
 
 The words are the same in the job's own log and where its user looks. Its user's jobs are named; those of others are
 counted. Times are not known to the second, so they are told with two digits.

@@ -1,4 +1,4 @@
-"""The folder of a journal: which file is what, who holds it, and the epoch.
+"""The folder of a controller's journal: which file is what, who holds it, and the epoch.
 
 epoch                           a number that rises at every start, before anybody is listened to
 lock                            held by the one controller that writes here

@@ -1,4 +1,4 @@
-"""Reading a journal that somebody may be writing at this moment, and coming back to life from one."""
+"""Reading the journal that a controller may be writing at this moment, and bringing one back to life from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay: take every decision again, on the state that the records before it lead to, and compare bit for bit.
+"""Replay: a controller's decisions taken again, each on the state that its records lead to, and compared bit for bit.
 
 The records say all that a policy was shown, so the same code must come to the same rates. A difference means that a
 policy or the core has changed, or that a decision was not a function of what was known: each is worth a look.

@@ -1,4 +1,4 @@
-"""What becomes of old files: segments are packed once a snapshot covers them, and go after a week or two gigabytes.
+"""What becomes of a controller's old journal: packed once a snapshot covers it, gone after a week or two gigabytes.
 
 Snapshots are thinned to one an hour, so that a replay can begin at any hour that is kept; the two newest always stay.
 """

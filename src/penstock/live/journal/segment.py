@@ -1,4 +1,4 @@
-"""A file of records: a line that says what it is, a version, a header, then `u32 length, u32 crc32, bytes` each.
+"""A file of a controller's journal: a line that says so, a version, a header, then `u32 length, u32 crc32, bytes` each.
 
 A write that a killed process did not finish leaves the beginning of a record at the end of the file: torn. Anything
 else that does not fit is damage, and whoever reads the file decides what that means.

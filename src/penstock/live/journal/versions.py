@@ -1,4 +1,4 @@
-"""Which code took a decision: hashes that a journal carries, so that a replay can say what has changed since."""
+"""Which code took a controller's decision: hashes in its journal, so that a replay can say what has changed since."""
 
 from __future__ import annotations
 

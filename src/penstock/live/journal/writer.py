@@ -1,4 +1,4 @@
-"""The pen: every turn's records with one write, before anything of that turn is sent.
+"""The controller's pen: every turn's records with one write, before anything of that turn is sent.
 
 What was written survives the death of the process at once, since the kernel has it. A thread brings it to the disk
 while there is something to bring, at most every 5 ms; a loss of power may cost that much, and the next boot starts cold

@@ -1,4 +1,4 @@
-"""One client of a load test: the protocol by hand, as small as it can be, so that thousands fit in one process.
+"""A client made for a load test of the controller: the protocol by hand, so small that thousands fit in one process.
 
 It keeps the rules of a real one: every rate is acknowledged, every beat is numbered, and after a lost connection it
 comes back with what it has in force. It moves no bytes.

@@ -1,4 +1,4 @@
-"""Many clients in one event loop: they come in a few at a time, beat as they should, and post at a steady pace."""
+"""Many clients in a load test of the controller: they come in a few at a time, beat, and post at a steady pace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What any server in this language would take: one that sends back what it gets, under the same traffic.
+"""What any server in the controller's place would take: one that sends back what it gets, under the same traffic.
 
 `python -m penstock.live.loadtest.echo TRANSPORT PLACE [FOLDER]` is that server; FOLDER has its certificate.
 """

@@ -1,4 +1,4 @@
-"""What can go wrong with a load test."""
+"""What can go wrong with a load test of the controller."""
 
 from penstock.errors import PenstockError
 

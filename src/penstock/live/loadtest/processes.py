@@ -1,4 +1,4 @@
-"""The processes that a load test starts, and what the kernel knows about a process: its processor time and memory."""
+"""The processes that a load test of the controller starts, and what the kernel knows about one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the clients of a load test reach a server: a UNIX socket, or a port of this host with TLS or without."""
+"""How clients reach the server in a load test of the controller: by a UNIX socket, or a port, with TLS or without."""
 
 from __future__ import annotations
 

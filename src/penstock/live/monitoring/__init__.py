@@ -1,4 +1,4 @@
-"""What monitoring systems are given: rules and alerts for Prometheus, a dashboard for Grafana.
+"""The controller in a site's monitoring: rules and alerts for Prometheus, a dashboard for Grafana.
 
 The files lie beside this one; `penstock monitoring DIR` writes them out. A test asks that every metric in them exists.
 """

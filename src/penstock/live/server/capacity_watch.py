@@ -1,4 +1,4 @@
-"""Whether a capacity is higher than what the storage can move.
+"""Whether a capacity that the controller gives out is higher than what the storage can move.
 
 Too high shows within a minute: all of it is given out, and jobs move less than they are granted. Too low shows nowhere:
 nobody moves what nobody is granted. So this can warn and suggest, and never acts.

@@ -1,4 +1,4 @@
-"""Plain counters of the shell and figures of the core, which `status` and the metrics show."""
+"""Plain counters of the controller's shell and figures of its core, which `status` and the metrics show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Death on this host: the charge of a process that is gone is free at once."""
+"""Death on the controller's host: the charge of a process that is gone is free at once."""
 
 from __future__ import annotations
 

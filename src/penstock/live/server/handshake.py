@@ -1,4 +1,4 @@
-"""Letting somebody in, without I/O: Hello → Challenge → Auth → Welcome, or an Error that says why not.
+"""The controller lets somebody in, without I/O: Hello → Challenge → Auth → Welcome, or an Error that says why not.
 
 Three kinds of proof are known. *peer*: the kernel tells who is at the other end of a UNIX socket; over TLS, a client's
 certificate does, for operators. *hmac*: claims signed by the site, and proofs of their secret both ways (`tokens`).

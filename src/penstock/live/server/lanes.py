@@ -1,4 +1,4 @@
-"""Many members behind one connection: what the agent of a node needs, so that a node costs one connection and one TLS.
+"""Many members behind one connection to the controller: so the agent of a node costs one connection and one TLS.
 
 Each member has a lane, a number that the agent gives it. To the core, and to the rest of the shell, a lane is a
 connection of its own: it registers, is told rates, and ends by itself or with the connection that it is in.

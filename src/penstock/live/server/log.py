@@ -1,4 +1,4 @@
-"""The log: one JSON object per line, for people with `jq` and for machines.
+"""The controller's log: one JSON object per line, for people with `jq` and for machines.
 
 Who was let in, who was refused and why, what operators did and who they are, alarms. Secrets, proofs and claims never
 get here. A log that cannot be written is no reason to stop.

@@ -1,4 +1,4 @@
-"""Who looks is answered between turns, a piece at a time: a look at 10,000 members takes as long as several turns.
+"""Who looks at the controller is answered between turns, a piece at a time: one look can take as long as several turns.
 
 Looks change nothing, so they need no turn and no record. One is made after the other, with a pause after every piece in
 which whatever came meanwhile is taken in and decided; so looks together take at most a part of the controller's time.

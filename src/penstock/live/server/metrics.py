@@ -1,4 +1,4 @@
-"""Figures for Prometheus, on a port of this host only."""
+"""The controller's figures for Prometheus, on a port of its host only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MUNGE: a credential tells the user id of whoever made it, on any host that shares the site's key.
+"""MUNGE at the controller's door: a credential tells the user id of who made it, wherever the site's key is shared.
 
 The library is called by its C interface, so that nothing needs to be compiled; where it is missing, the command
 `unmunge` does the same in a few milliseconds. Both may wait for a daemon that does not answer, so callers use `Munge`,

@@ -1,4 +1,4 @@
-"""Users ask why their own jobs waited: a process of its own reads the journal, for one question of each at a time."""
+"""Users ask the controller why their jobs waited: a process reads the journal, for one question of each at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies of a site's own decide in a process of their own, where they can be stopped whatever they do.
+"""The controller lets policies of a site's own decide in another process, where they can be stopped whatever they do.
 
 Those of penstock's tables decide in the controller. The others are asked over two pipes; a process that is ended by its
 own timer has taken too long, and the core has fair-share decide from then on.

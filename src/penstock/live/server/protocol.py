@@ -1,4 +1,4 @@
-"""One connection: bytes to frames, frames to messages, and patience with whoever sends or reads badly.
+"""The controller's side of one connection: bytes to frames to messages, and patience with who sends or reads badly.
 
 Reads are bounded to what a frame needs. Whoever says more than its allowance is not heard for a while; nothing is
 dropped. Whoever does not read gets the newest rate only, and is cut off after a lease, when its rate is over anyway.

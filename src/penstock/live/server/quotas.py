@@ -1,4 +1,4 @@
-"""How much one peer may take from the others: connections, members, frames, patience."""
+"""How much of the controller one peer may take from the others: connections, members, frames, patience."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capacities by the time of the day: a file system that is scrubbed at night, or shared with others by day.
+"""The controller's capacities by the time of the day: for a file system that is scrubbed at night, or shared by day.
 
 The clock on the wall is looked at every few seconds and never reckoned with: it may be set, and a day may be short.
 What comes of it is an order as an operator would give it, which is journalled; so a replay needs no clock.

@@ -1,4 +1,4 @@
-"""The file that jobs go by which have not met the controller, kept current: every capacity that changes shows in it.
+"""The controller keeps the site's file current, for jobs that have not met it: every capacity that changes shows in it.
 
 It outlives the controller, for it is needed when there is none.
 """

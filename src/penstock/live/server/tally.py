@@ -1,4 +1,4 @@
-"""Totals for monitoring: bytes that members report, bytes that they were granted, and node-seconds lost.
+"""The controller's totals for monitoring: bytes that members report, bytes that they were granted, node-seconds lost.
 
 What was achieved is counted from the records, exactly as reported. What was granted and lost are rates times time:
 rates are looked at once a second, so a phase of a minute is a percent or two off, and a week is not.

@@ -1,4 +1,4 @@
-"""Holding policies of a site's own to their time: nobody waits for a decision that does not come.
+"""The controller holds policies of a site's own to their time: nobody waits for a decision that does not come.
 
 Such a policy decides in a process of its own (`policy_process`), which its own timers end. Here, timers of the
 controller interrupt whatever else is done for it in Python, as a plan that is made before it is asked, and a process

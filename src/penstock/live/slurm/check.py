@@ -1,4 +1,4 @@
-"""Whether what is installed can do harm: hooks that might fail or wait, a script that slurmctld would choke on.
+"""Whether the controller's hooks in Slurm can do harm: by failing or waiting, or by a script that slurmctld chokes on.
 
 A finding is an error if a job, a node or slurmctld could fail by it, and a warning if something of ours would not work.
 """

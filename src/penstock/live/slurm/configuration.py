@@ -1,4 +1,4 @@
-"""As much of a slurm.conf as matters here: keys in any case, values without quotes, comments, lines that go on."""
+"""As much of a slurm.conf as matters beside a controller: keys in any case, values without quotes, lines that go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Slurm cluster needs of ours: hooks, lines of configuration, a plugin's source, units for systemd."""
+"""What the controller needs in a Slurm cluster: hooks, lines of configuration, a plugin's source, units for systemd."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the library that a task prolog names can be preloaded: there, readable by all, and made for its machine."""
+"""The controller's task prolog for Slurm: whether the library it names can be preloaded, by all and on its machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Back-pressure: bandwidth that is spoken for, as licences that Slurm does not give to jobs.
+"""The controller's back-pressure on Slurm: bandwidth that is spoken for, as licences that jobs are not given.
 
 A reservation of licences holds back the part of the bandwidth that was in use over the last minute and that no running
 job holds a licence for. It ends by itself two minutes after the bridge last renewed it, so a bridge that is killed

@@ -1,4 +1,4 @@
-"""What Slurm is asked, and told, by its own commands; each has a time limit, and one that fails changes nothing."""
+"""What the controller's bridge asks of Slurm and tells it, by Slurm's own commands; each has a time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known when targets are given out: the applications in sums, and how fast each is on how many targets (P4 §2).
+"""What allocation policies are told: the applications in sums, and how fast each is on how many targets (P4 §2).
 
 An application has one *option* for every number of targets that it may use. On n targets it transfers for
 T_cf = V/b(n) seconds when nobody is in its way, and occupies n targets for that share of its time:

@@ -1,4 +1,4 @@
-"""Who is there with whom: for planning, an application runs from its start for as long as it takes alone (models §8).
+"""Who is there with whom, as allocation policies plan: each from its start, for as long as it takes alone (models §8).
 
 A sum over those who run grows only when somebody starts, so its highest value is found at an instant of starts, and an
 interval is known by the instants of starts that lie in it. Instants within 1e-9 are one; who ends at one has left.

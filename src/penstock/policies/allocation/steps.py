@@ -1,4 +1,4 @@
-"""The next number of targets that an application may go up to, for all at once and for jobs that come and go."""
+"""For allocation policies: the next number of targets to go up to, for all at once and for jobs that come and go."""
 
 from __future__ import annotations
 

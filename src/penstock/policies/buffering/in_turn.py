@@ -1,4 +1,4 @@
-"""Serving flows one after the other: the first takes all that it can use, the next what is left."""
+"""For buffering policies: flows one after the other; the first takes all that it can use, the next what is left."""
 
 from __future__ import annotations
 

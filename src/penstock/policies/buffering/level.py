@@ -1,4 +1,4 @@
-"""Raising all rates together until something stops them: max-min fairness under several limits."""
+"""For buffering policies: all rates rise together until something stops them, max-min fair under several limits."""
 
 from __future__ import annotations
 

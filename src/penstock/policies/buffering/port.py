@@ -1,4 +1,4 @@
-"""The buffer's own bandwidth: what goes into it and comes out of it shares a port, max-min among all (models §8).
+"""For buffering policies: what goes into the buffer and comes out of it shares a port, max-min among all (models §8).
 
 Four kinds of flows cross it: from applications into the buffer and from there to the file system, from the file system
 into the buffer and from there to applications. A flow of the file system is a row; that of its application, which has

@@ -1,4 +1,4 @@
-"""Packs: which jobs run together, by the processors they need and by the I/O they bring (P3 §5.2, algorithm 1).
+"""Packs for mapping policies: jobs that run together, by the processors they need and the I/O they bring (P3 §5.2).
 
 A pack runs on one I/O node with P processors. Its average I/O occupation is L = (I/O seconds of its jobs) / T, where T
 is the longest time alone among them. Jobs are taken longest first; each goes into the fullest pack that has processors

@@ -1,4 +1,4 @@
-"""Packs that wait, and which of them starts where (P3 §6.2.4; with releases: ours).
+"""For mapping policies: packs that wait, and which of them starts where (P3 §6.2.4; with releases: ours).
 
 Jobs that come join packs that have not started. If all jobs are there from the start, packs are dealt to the I/O nodes
 at once, longest first. If others come later, no plan would hold: then an I/O node that is free starts the pack that is

@@ -1,4 +1,4 @@
-"""A plan: the order of all operations, fixed before the run and kept to whatever happens in it (P2, definition 1)."""
+"""For policies with a plan: an order of all operations, fixed before the run and kept to in it (P2, definition 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all loops of the engine and the live core, or several policies, reckon alike: ω, losses, the young, ticks."""
+"""What several sharing policies, or all loops and the live core for them, reckon alike: ω, losses, the young, ticks."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Advice: in words and tables for the terminal, in pictures, and as a page."""
+"""Reports of advice: words and tables for the terminal, pictures, and a page."""

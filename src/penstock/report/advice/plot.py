@@ -1,4 +1,4 @@
-"""A picture for each answer: demand over time, the groups, sizes of a buffer, and what is unknown."""
+"""The plots of advice, one for each answer: demand over time, the groups, sizes of a buffer, and what is unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advice on the terminal: the answers, the policies side by side, what would change them."""
+"""Advice as tables for the terminal: the answers, the policies side by side, what would change them."""
 
 from __future__ import annotations
 

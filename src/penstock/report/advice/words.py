@@ -1,4 +1,4 @@
-"""Advice in sentences. Every figure in them is in the JSON, too."""
+"""The report of advice in sentences. Every figure in them is in the JSON, too."""
 
 from __future__ import annotations
 

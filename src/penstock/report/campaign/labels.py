@@ -1,4 +1,4 @@
-"""Where the names of points go: beside their points, and neither on one another nor on what is drawn.
+"""Where the names of points go in a plot: beside their points, and neither on one another nor on what is drawn.
 
 Each label in turn tries places around its point and takes the one that covers least, counting the line that ties it to
 its point, and is near.

@@ -1,4 +1,4 @@
-"""Which runs of a comparison are worth a reader's first look: few, best first, each result once."""
+"""Which runs of a comparison a report shows first: few, best first, each result once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user is told whose job waits, in lines below the table of its jobs."""
+"""The report to a user whose job waits, in lines below the table of its jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controller as operators see it: who moves what at which rate, and how full each resource is."""
+"""The controller as tables for operators: who moves what at which rate, and how full each resource is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole machine for people: what planning found, and where bytes are.
+"""Reports of the whole machine: what planning found, and where bytes are.
 
 - `planned`: a plan as a table of decisions, and in words.
 - `stages`: what bytes pass, and what is called a bottleneck; `picture` draws it with matplotlib, `passage_element` for

@@ -1,4 +1,4 @@
-"""What the resources of a whole machine did, in a line: of each kind the busiest."""
+"""A line in reports of what the resources of a whole machine did: of each kind the busiest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as JSON text."""
+"""Results as JSON text: a report for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each sharing policy does, in so few words that they fit beside its name."""
+"""What each sharing policy does, in so few words that reports have room for them beside its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small scenarios for an attack: a few jobs, some with a past or released late, drawn and changed.
+"""The small scenarios that a study of attacks draws and changes: a few jobs, some with a past or released late.
 
 Numbers have three digits, so that what is found can be read. The bandwidth is 1, a window 10 s long. Phases take
 between 0.25 and 2.5 s: who is served to the end of an operation that is longer than others live starves these, and

@@ -1,4 +1,4 @@
-"""No strategy can do better: lower bounds on the stretch behind a buffer of a given size.
+"""A study of burst buffers: lower bounds on the stretch behind one of a given size, which no strategy can beat.
 
 **Alone.** An application that has, for each direction, the file system and all of the buffer to itself ends as early as
 it ever could: what it writes and reads at most is what the file system takes and gives, and what the buffer evens out.

@@ -1,4 +1,4 @@
-"""What strategies that do not know the schedule need, where the smallest buffer is enough for the planned one.
+"""A study of burst buffers: how large one must be for strategies that do not know the schedule of the smallest.
 
 The smallest of S, 1.01·S, 1.01²·S … up to all bytes that ever move, with which nobody takes more than a hundredth
 longer. More buffer nearly always helps, so this is found by bisection, and what it met on its way is checked: if some

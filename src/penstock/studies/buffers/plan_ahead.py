@@ -1,4 +1,4 @@
-"""The schedule of the smallest buffer as a plan for a run behind a buffer of any size."""
+"""For a study of burst buffers: the schedule of the smallest one as a plan for a run behind one of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A burst buffer that everybody may use, without any parts: no smallest buffer need be found, whatever its size."""
+"""A study of a burst buffer that everybody may use, without any parts: no smallest one need be found."""
 
 from __future__ import annotations
 

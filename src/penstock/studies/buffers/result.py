@@ -1,4 +1,4 @@
-"""What comes of a burst buffer of a given size."""
+"""What a study of a burst buffer gives: what comes of one of a given size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario as the loop with a burst buffer reads it."""
+"""A scenario as a study of burst buffers gives it to the loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has which part of a burst buffer: in proportion to what the smallest one needs, and a common part for all."""
+"""A study of burst buffers: who has which part, in proportion to what the smallest needs, and a common part for all."""
 
 from __future__ import annotations
 

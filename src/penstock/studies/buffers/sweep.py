@@ -1,4 +1,4 @@
-"""Many runs behind a burst buffer: several strategies with one capacity, or with capacities from none to plenty.
+"""A study of burst buffers in many runs: several strategies with one capacity, or with capacities from none to plenty.
 
 The smallest buffer that removes all contention, S_opt, is found once. Capacities are multiples of it, dense below it,
 where a strategy can do well or badly, and few above, where there is little left to win (P5 §7.2).

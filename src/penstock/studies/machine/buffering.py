@@ -1,4 +1,4 @@
-"""How a whole machine uses its burst buffer: who has which part of it, and how early input is fetched."""
+"""A study of a whole machine: who has which part of its burst buffer, and how early input is fetched."""
 
 from __future__ import annotations
 

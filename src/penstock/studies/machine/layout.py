@@ -1,4 +1,4 @@
-"""Who goes where on a whole machine: by the tables of a plan, or as the policies decide that it names."""
+"""A study of a whole machine: who goes where, by the tables of a plan, or as the policies decide that it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a plan: on the loop made for the one kind of resource that it needs, else on that of the whole machine."""
+"""A study runs a plan: on the loop made for the one kind of resource that it needs, else on that of a whole machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole machine compiled: its resources, the flows that may cross them, and what runs are measured by."""
+"""A whole machine compiled for a study: its resources, the flows that may cross them, and what runs are measured by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan with a burst buffer alone, in front of one file system: it runs on the loop that `penstock buffer` has."""
+"""A study of a plan with a burst buffer alone, in front of a file system: it runs on the loop of `penstock buffer`."""
 
 from __future__ import annotations
 

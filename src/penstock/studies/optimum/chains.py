@@ -1,4 +1,4 @@
-"""Bi-colored chains (P2 §2): what an application asks of the storage, and when, if served in a given order.
+"""The optimum's bi-colored chains (P2 §2): what an application asks of the storage, and when, if served in an order.
 
 An application computes, moves bytes for some seconds, computes again, … and ends with a compute. Seconds are floats, or
 whole numbers of some unit: everything here works on both.

@@ -1,4 +1,4 @@
-"""Seconds as whole numbers of a common unit, which is what a proof needs.
+"""Seconds as whole numbers of a common unit, which is what the proof of an optimum needs.
 
 Where all durations are multiples of one unit (whole seconds, milliseconds, thirds of a second, …) nothing is lost.
 Otherwise all are rounded down to a unit so small that it hardly matters: the optimum of the rounded chains is then

@@ -1,4 +1,4 @@
-"""Serve one operation after the other in every way that may be best, and forget what cannot be (dynamic programming).
+"""The optimum by dynamic programming: serve operations in every way that may be best, and forget what cannot be.
 
 After some operations have been served, all that matters is how many of each application (`counts`), when the next one
 of each can start (`ready`), and the makespan that is certain by now (`bound`). Of two states with equal counts, one

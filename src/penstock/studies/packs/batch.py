@@ -1,4 +1,4 @@
-"""The jobs to be mapped as an I/O node sees them, and the I/O nodes they are mapped to."""
+"""The study of packs: the jobs to be mapped as an I/O node sees them, and the I/O nodes they are mapped to."""
 
 from __future__ import annotations
 

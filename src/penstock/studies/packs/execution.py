@@ -1,4 +1,4 @@
-"""Running what is mapped: whenever jobs come or end, the mapping is asked which of those that wait start, and where."""
+"""A study of packs runs: whenever jobs come or end, the mapping is asked which of those that wait start, and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""I/O nodes at work: pack after pack, or job by job. They do not disturb each other, so each runs on its own."""
+"""I/O nodes in a study of packs: pack after pack, or job by job. None disturbs another, so each runs on its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways to map jobs to I/O nodes: packs by sensitivity, and backfilling."""
+"""The study of packs, `pack`: ways to map jobs to I/O nodes, packs by sensitivity and backfilling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measuring a run: stretches, the split of the processor time, and how far the end is from the bound."""
+"""What a study of packs measures: stretches, the split of the processor time, how far the end is from the bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of a run: who has come, who waits, who runs where. It is what a mapping policy is shown."""
+"""The queue in a study of packs: who has come, who waits, who runs where. It is what a mapping policy is shown."""
 
 from __future__ import annotations
 

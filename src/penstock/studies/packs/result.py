@@ -1,4 +1,4 @@
-"""What comes of a mapping: packs, where and when each job ran, and the totals."""
+"""What a study of packs gives: packs, where and when each job ran, and the totals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an application asks of the machine, reckoned by hand: how much it moves, for how long it would run alone."""
+"""What an application asks of the machine, as a study of plans reckons: how much it moves, how long it runs alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One yardstick for all plans of a search: what each application could have alone on this machine, at best.
+"""One yardstick for all plans that a study tries: what each application could have alone on this machine, at best.
 
 A run is measured by what its applications have alone *under its own plan*. For one plan that is right; between plans it
 is not: who has one target instead of eight is slower alone, too, and so seems to lose less. Here bytes count at the

@@ -1,4 +1,4 @@
-"""Classes of profiles (P4 §4.2): what is known of an application of which only the class is known.
+"""Classes of profiles, for studies (P4 §4.2): what is known of an application of which only the class is known.
 
     Neutral    (max - min)/max ≤ 0.1: the number of targets hardly matters
     Ascent     fastest on its largest count

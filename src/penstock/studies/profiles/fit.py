@@ -1,4 +1,4 @@
-"""Fitting b(n): a shape for all counts, and values for counts that nobody measured.
+"""Fitting b(n) in a study of profiles: a shape for all counts, and values for counts that nobody measured.
 
     monotone    more targets are never slower: log b is non-decreasing in n
     unimodal    up to some count, then down: log b is non-decreasing, then non-increasing

@@ -1,4 +1,4 @@
-"""FORGE's single runs: a line per run, the columns being its parameters, `forwarders` the number of I/O nodes.
+"""Profiles from FORGE's single runs: a line per run, its parameters the columns, `forwarders` the number of I/O nodes.
 
 A pattern is what its parameters make it. Its name lists them as FORGE's summary does (processes, clients, layout,
 spatiality, request, odirect), and the operation unless it is a write, so that both files name a pattern alike.

@@ -1,4 +1,4 @@
-"""FORGE's patterns on MareNostrum, summarised: a line per pattern, and its median bandwidth per number of I/O nodes.
+"""Profiles from FORGE's summary of MareNostrum: a line per pattern, its median bandwidth per number of I/O nodes.
 
 Column `median_bw_mbps_4ion` is the median on 4 I/O nodes, `count_bw_mbps_4ion` says of how many runs. 0 I/O nodes means
 that the application went to the file system directly, which is no number of targets. FORGE counts in MiB, whatever the

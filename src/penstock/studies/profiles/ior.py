@@ -1,4 +1,4 @@
-"""What IOR's two forms of output share: how a pattern is named, and how many targets it ran on.
+"""Profiles from IOR: what its two forms of output share, how a pattern is named and on how many targets it ran.
 
 IOR does not always write down the number of targets. It is taken from the output where that has it (the Lustre stripe
 count or the number of BeeGFS targets), else from what the user says, else from the name of the file: a number beside

@@ -1,4 +1,4 @@
-"""IOR's table of runs, `-O summaryFormat=CSV` (IOR 4: older ones wrote no header)."""
+"""Profiles from IOR's table of runs, `-O summaryFormat=CSV` (IOR 4: older ones wrote no header)."""
 
 from __future__ import annotations
 

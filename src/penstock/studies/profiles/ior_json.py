@@ -1,4 +1,4 @@
-"""IOR's whole output, `-O summaryFormat=JSON`: a list of tests, each with its options and the results of its runs.
+"""Profiles from IOR's whole output, `-O summaryFormat=JSON`: a list of tests, each with its options and results.
 
 The number of targets is among a test's options in IOR 3 (`stripe count`, from 3.3 `Lustre stripe count`), and on the
 command line wherever it was set there: `--posix.lustre.stripecount=4` or `--posix.beegfs.NumTargets=4` in IOR 4,

@@ -1,4 +1,4 @@
-"""The plain form: a CSV with one run per line, and columns for the application, its targets and the bandwidth.
+"""Profiles in the plain form: a CSV with one run per line, columns for application, targets and bandwidth.
 
 The unit stands in the header (`bandwidth_MiB/s`, `bw (GB/s)`), in the cell (`1.2 GB/s`), or it is bytes per second.
 Benchmarks write `mbps` for megabytes per second, so that is how it is read.

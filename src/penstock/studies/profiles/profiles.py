@@ -1,4 +1,4 @@
-"""What measurements say: for every application the bandwidth on each number of targets, and where it comes from."""
+"""What a study of profiles gives: for every application the bandwidth on each number of targets, and its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file of measurements as text, and as a table whose rows know their line."""
+"""A file of measurements for profiles as text, and as a table whose rows know their line."""
 
 from __future__ import annotations
 

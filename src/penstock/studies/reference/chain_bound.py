@@ -1,4 +1,4 @@
-"""The chain bound: a delay stays. A linear program over slots and delays, for up to about eight applications.
+"""A reference's chain bound: a delay stays. A linear program over slots and delays, for up to about eight applications.
 
 A share of each application flows from slot to slot and from delay to delay: who waits, with an operation posted, has a
 delay that is larger by one; who is served takes a part of the slot. All flows end with a delay that leaves the yield

@@ -1,4 +1,4 @@
-"""A search that knows the future: try many ways to go on to the end, and keep what leaves everybody the most.
+"""A reference's search that knows the future: try many ways to go on to the end, and keep what leaves all the most.
 
 At the begin of each stretch of the run offsets are drawn for all that follows, and the engine goes on from where it
 stands with each of them, on the true future, to the end. The lowest soft maximum of losses there is kept, and the run

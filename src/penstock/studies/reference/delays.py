@@ -1,4 +1,4 @@
-"""The exact optimum for a few applications: all delays that they can have at once, slot by slot.
+"""For a reference, the exact optimum of a few applications: all delays that they can have at once, slot by slot.
 
 Where everybody can use the whole bandwidth, sharing it gains nothing over serving one at a time: whoever serves the
 operations of a fluid schedule by earliest deadline, each from its posting to its completion there, meets all of these.

@@ -1,4 +1,4 @@
-"""Time in slots: what a yield asks of every application, as the delay that it may have.
+"""Time in slots, for a reference: what a yield asks of every application, as the delay that it may have.
 
 An application that has waited for D seconds in all is, at time t, where it would be alone at t - D: at the *place*
 t - D. A yield y leaves it a largest delay. Fluid schedules have any delays; on a grid of slots they are whole numbers,

@@ -1,4 +1,4 @@
-"""Steering: a schedule as offsets, one for each application and stretch of time, that the engine runs like a policy.
+"""Steering in a search for a reference: a schedule as offsets, by application and time, that runs like a policy.
 
 The key is that of a reserve credit, plus the offset in seconds of progress: who has a large one waits, who has a very
 negative one goes first. With all offsets 0 it is close to `reserve-credit`; with the right ones it is any order.

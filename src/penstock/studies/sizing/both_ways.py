@@ -1,4 +1,4 @@
-"""Reads and writes together, or under one joint limit: the linear programs of P5 §6, no larger than they have to be.
+"""Sizing a buffer for reads and writes together, or under one joint limit: the linear programs of P5 §6, kept small.
 
 What an application holds at an event is output that is not drained yet and input that is there ahead of its time: the
 columns. Where reads and writes have limits of their own, someone who drains whenever he can holds no more than the

@@ -1,4 +1,4 @@
-"""Whether bytes fit between the instants at which they may move at the earliest and must have moved at the latest.
+"""Sizing a buffer: whether bytes fit between when they may move at the earliest and must have moved at the latest.
 
 For all s < t, what may move after s at the earliest and must have moved by t is at most B·(t - s), and what a buffer
 holds besides. If that holds, serving the earliest deadline first is in time for everything.

@@ -1,4 +1,4 @@
-"""Why a buffer cannot be smaller: bursts that the file system cannot carry in time, and how they add up to the size."""
+"""Sizing a buffer: why it cannot be smaller, by bursts that the file system cannot carry in time, and their sum."""
 
 from __future__ import annotations
 

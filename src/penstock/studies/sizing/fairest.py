@@ -1,4 +1,4 @@
-"""Of all ways to share the smallest buffer, the one with the least Σ S_k², where only the linear program knows them."""
+"""Sizing a buffer: of all ways to share the smallest, the one with the least Σ S_k², by the linear program."""
 
 from __future__ import annotations
 

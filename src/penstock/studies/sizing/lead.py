@@ -1,4 +1,4 @@
-"""How long before its release the input of an application may be fetched, and what is impossible then (models §8).
+"""Sizing a buffer: how long before its release input may be fetched, and what is impossible then (models §8).
 
 Whoever enters late and reads faster than the file system gives is held up, however large the buffer is. Then no size
 lets everybody end as if alone. What is possible at best: an application that may end d seconds late needs its input at

@@ -1,4 +1,4 @@
-"""The shortest vector that keeps linear inequalities: least distance programming (Lawson & Hanson 1974, chapter 23)."""
+"""Sizing a buffer: the shortest vector of shares, by least distance programming (Lawson & Hanson 1974, chapter 23)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Static partition for one direction: which shares S_k are enough, and if they are not, which interval proves it.
+"""Sizing a buffer for one direction, with fixed shares: which S_k are enough, and if not, which interval proves it.
 
 Everything is told for writes; reads are writes in reversed time. While application k runs, what it has written beyond
 S_k must have left; after its end it may keep, together with everybody else who has ended, what those that run then

@@ -1,4 +1,4 @@
-"""The buffer's own bandwidth, its *port*, where it is too small for a buffer of any size (models §8).
+"""Sizing a buffer: its own bandwidth, the *port*, where that is too small for a buffer of any size (models §8).
 
 A buffer that is large enough need never drain, and can be filled before anything starts. But what applications move in
 an interval beyond what the file system carries must cross the port at once. Where input may not be fetched early,

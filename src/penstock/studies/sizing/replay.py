@@ -1,4 +1,4 @@
-"""A schedule replayed: what the buffer holds when, and every rule of P5 §6.2 that is broken, if any is.
+"""Sizing a buffer: its schedule replayed, what it holds when, and every rule of P5 §6.2 that is broken, if any is.
 
 A schedule need not keep to the events of the demand: everything is looked at where either of them may bend.
 """

@@ -1,4 +1,4 @@
-"""Schedules of a buffer: which bytes go to the file system, or come from it, between which events (P5, theorem 1).
+"""Sizing a buffer: schedules, by which bytes go to the file system or come from it between events (P5, theorem 1).
 
 Between two events each application moves at one rate in each direction. Input may be fetched before the first event,
 and output may leave after the last one: those rows are open at one end.

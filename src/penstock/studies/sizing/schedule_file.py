@@ -1,4 +1,4 @@
-"""Schedules of a buffer as files: one row for each application, direction and interval in which bytes move.
+"""Sizing a buffer: schedules as files, one row for each application, direction and interval in which bytes move.
 
 The columns are application, direction (read or write), start, end, bytes and rate. Input that is fetched before the
 first event has no start, output that leaves after the last one no end; neither has a rate.

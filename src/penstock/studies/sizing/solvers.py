@@ -1,4 +1,4 @@
-"""The two solvers behind the linear programs of buffers.
+"""Sizing a buffer: the two solvers behind the linear programs.
 
 The simplex method (HiGHS) is exact to the last digits, and slow beyond some thousand columns where shares are fixed. An
 interior point method (Clarabel) takes seconds where the other takes minutes, to about 1e-8; it also takes squares.

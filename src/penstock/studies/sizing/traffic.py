@@ -1,4 +1,4 @@
-"""What applications would read and write if nobody were in their way: the demand a burst buffer evens out (P5 §5.1).
+"""Sizing a buffer: what applications would move if nobody were in their way, the demand that it evens out (P5 §5.1).
 
 With every phase at its full cap, each operation has a fixed time and a fixed rate. Between two *events* (an operation
 or an application starts or ends) all rates are constant, and a schedule needs to say no more than what moves between

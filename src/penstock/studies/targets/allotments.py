@@ -1,4 +1,4 @@
-"""Giving out targets: by a pair of policies, by every pair, or as a plan says."""
+"""The study of storage targets, giving them out: by a pair of policies, by every pair, or as a plan says."""
 
 from __future__ import annotations
 

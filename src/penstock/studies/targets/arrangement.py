@@ -1,4 +1,4 @@
-"""Who has how many targets, and which: what policies arrive at, plans say, and a local search changes."""
+"""Who has how many targets in a study, and which: what policies arrive at, plans say, and a local search changes."""
 
 from __future__ import annotations
 

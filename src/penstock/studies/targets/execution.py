@@ -1,4 +1,4 @@
-"""Running an arrangement, and how the applications fared: until the first of them ended (P4 §2.3), or in all."""
+"""A study of targets runs an arrangement: how applications fared until the first of them ended (P4 §2.3), or in all."""
 
 from __future__ import annotations
 

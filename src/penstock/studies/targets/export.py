@@ -1,4 +1,4 @@
-"""Targets given out, in a form that a site can use: commands for Lustre and BeeGFS, and a plan as JSON.
+"""What a study of targets gave out, in a form that a site can use: commands for Lustre and BeeGFS, and a plan as JSON.
 
 Lustre binds a directory to a list of OSTs (`lfs setstripe -o`). BeeGFS does not: a directory takes its targets from one
 storage pool, and a target is in one pool only. So applications that share no target with others, or all of them, get a

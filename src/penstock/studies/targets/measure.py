@@ -1,4 +1,4 @@
-"""From a run to the allotment that users see."""
+"""What a study of targets measures: from a run to the allotment that users see."""
 
 from __future__ import annotations
 

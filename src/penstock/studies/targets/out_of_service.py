@@ -1,4 +1,4 @@
-"""Taking targets out of service, because they fail or are drained: nobody moves who need not.
+"""Taking targets out of service in a study, because they fail or are drained: nobody moves who need not.
 
 Whoever used such a target moves that one transfer, and only that, to the target that it does not use yet and that is
 least stressed by others while it runs. Those who start first come first, then those with most stress. Who had more

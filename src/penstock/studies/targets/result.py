@@ -1,4 +1,4 @@
-"""What comes of giving out targets: who uses which, how loaded they are, and how the applications fared."""
+"""What a study of targets gives: who uses which, how loaded they are, and how the applications fared."""
 
 from __future__ import annotations
 

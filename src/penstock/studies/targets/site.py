@@ -1,4 +1,4 @@
-"""The applications and the targets of a scenario, as policies and the engine need them."""
+"""What a study of targets takes from a scenario: its applications and targets, as policies and the engine need them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a log is not taken."""
+"""Why a Darshan log is not taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of what was moved: the form that every kind of table is brought into."""
+"""Rows of what jobs moved, from a log: the form that every kind of table is brought into."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a control cycle takes: from a change that gives every job another rate until the last agent has it.
+"""`penstock loadtest`: how long a control cycle takes, from a change of all rates until the last agent has its new one.
 
 What is changed is the capacity, by an operator's word. A virtual agent has its rate when its socket has it: all of them
 are in this process, and what it takes them one after the other to read it is no cycle of any site. A real agent has it

@@ -1,4 +1,4 @@
-"""Agents that share one process: each has its own connection, lanes and members; only its segments are stand-ins."""
+"""Agents of `penstock loadtest` that share one process: each has its own connection; only segments are stand-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each record does to the state.
+"""What each record does to the state of the controller.
 
 controller: starts, policies and operators; presence: who is there; operations: what they move; rates: what they are
 told; steps: what several of these do.

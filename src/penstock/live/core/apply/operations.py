@@ -1,4 +1,4 @@
-"""Operations: announced, met again after an outage, longer than said, under way, ended, lost."""
+"""Operations in the controller's state: announced, met again after an outage, longer than said, ended, lost."""
 
 from __future__ import annotations
 

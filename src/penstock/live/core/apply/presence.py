@@ -1,4 +1,4 @@
-"""Who is there: jobs and members that come, go and are let go."""
+"""Who is there, in the controller's state: jobs and members that come, go and are let go."""
 
 from __future__ import annotations
 

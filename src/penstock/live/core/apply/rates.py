@@ -1,4 +1,4 @@
-"""Rates: told, taken, and what members can make of them."""
+"""Rates in the controller's state: told, taken, and what members can make of them."""
 
 from __future__ import annotations
 

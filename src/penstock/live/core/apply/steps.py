@@ -1,4 +1,4 @@
-"""Steps that several records take: an operation enters the rows that policies see, moves, leaves, ends."""
+"""Steps that several records of the controller take: an operation enters the rows for policies, moves, leaves, ends."""
 
 from __future__ import annotations
 

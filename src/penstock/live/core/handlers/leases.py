@@ -1,4 +1,4 @@
-"""Members hear their rates and say, beat by beat, that they live and how far they are."""
+"""Members hear their rates from the controller and tell it, beat by beat, that they live and how far they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members announce operations, make them longer and end them."""
+"""Members announce operations to the controller, make them longer and end them."""
 
 from __future__ import annotations
 

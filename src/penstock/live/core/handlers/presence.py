@@ -1,4 +1,4 @@
-"""Members that come, come back and leave."""
+"""Members that come to the controller, come back and leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that several messages lead to."""
+"""Steps of the controller that several messages lead to."""
 
 from __future__ import annotations
 
