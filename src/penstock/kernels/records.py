@@ -8,6 +8,7 @@ arrays may change.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, get_type_hints
 
 import numba
@@ -31,10 +32,16 @@ class RecordType(types.Type):
         self.places: dict[str, tuple[int, types.Type]] = {}
         self.words = 0
         for name, hint in get_type_hints(record, include_extras=True).items():
-            kind = RecordType(hint) if hasattr(hint, "_fields") else plain_type(hint)
+            kind = record_type(hint) if hasattr(hint, "_fields") else plain_type(hint)
             self.places[name] = self.words, kind
             self.words += kind.words if isinstance(kind, RecordType) else 1 + getattr(kind, "ndim", 0)
         super().__init__(f"record({record.__module__}.{record.__qualname__})")
+
+
+@cache
+def record_type(record: Any) -> RecordType:
+    """The type of such records. Numba asks at every call, and to read all hints takes over a millisecond."""
+    return RecordType(record)
 
 
 register_model(RecordType)(models.OpaqueModel)
@@ -108,7 +115,8 @@ def by_address(fields: Any) -> Any:
 
 @typeof_impl.register(Record)
 def _typeof(record: Record, context: Any) -> RecordType:
-    return RecordType(type(record.fields))
+    kind: Any = type(record.fields)
+    return record_type(kind)
 
 
 @unbox(RecordType)  # type: ignore[untyped-decorator]

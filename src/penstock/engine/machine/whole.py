@@ -8,7 +8,7 @@ from penstock.engine.link.state import Segments
 from penstock.engine.machine.network import Network
 from penstock.engine.machine.pool import Pool
 from penstock.engine.machine.state import AppState, Clock, Desk, FlowState, Jobs, Rules
-from penstock.kernels.records import RecordType
+from penstock.kernels.records import record_type
 from penstock.policies.sharing.view import View
 
 
@@ -27,4 +27,4 @@ class Machine(NamedTuple):
     segments: Segments
 
 
-MACHINE = RecordType(Machine)
+MACHINE = record_type(Machine)
