@@ -6,6 +6,8 @@ import re
 import signal
 import time
 from datetime import datetime
+from functools import partial
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,9 +21,19 @@ LONG = 1000.0 * PATIENCE  # milliseconds
 SHOWN, GONE, BACK = 2.0, 3.0, 5.0  # seconds
 
 
-def visit(browser, url, **options):
+@pytest.fixture
+def visit(browser):
+    """Opens pages, which are closed after the test: one that is left open asks and draws on beside all that follow."""
+    opened: list[Any] = []
+    yield partial(visited, browser, opened)
+    for page in opened:
+        page.close()
+
+
+def visited(browser, opened, url, **options):
     """The open page, and all that it complained of, or asked of anybody else."""
     page, noise = browser.new_page(**options), []
+    opened.append(page)
     page.set_default_timeout(LONG)
     page.on("console", lambda message: noise.append(message.text))
     page.on("pageerror", lambda error: noise.append(str(error)))
@@ -44,8 +56,8 @@ def busy(controller):
             yield controller
 
 
-def test_who_waits_behind_whom_is_said_and_drawn_and_hostile_names_are_text(browser, busy, screen):
-    page, noise = visit(browser, screen.url, viewport={"width": 1250, "height": 900})
+def test_who_waits_behind_whom_is_said_and_drawn_and_hostile_names_are_text(visit, busy, screen):
+    page, noise = visit(screen.url, viewport={"width": 1250, "height": 900})
     row(page, EVIL).locator(".state", has_text="waiting").wait_for()
     assert "waits behind first-comer" in page.locator("#short").inner_text()
     assert "first come, first served" in page.locator("#short").inner_text()
@@ -61,8 +73,8 @@ def test_who_waits_behind_whom_is_said_and_drawn_and_hostile_names_are_text(brow
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_dark_and_light(browser, busy, screen, scheme):
-    page, noise = visit(browser, screen.url, color_scheme=scheme)
+def test_dark_and_light(visit, busy, screen, scheme):
+    page, noise = visit(screen.url, color_scheme=scheme)
     page.locator("#link.live").wait_for()
     paper, ink = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color"))
     assert (paper, ink) == {
@@ -72,8 +84,8 @@ def test_dark_and_light(browser, busy, screen, scheme):
     assert noise == []
 
 
-def test_a_keyboard_reaches_a_job_its_past_and_the_way_back(browser, busy, screen):
-    page, noise = visit(browser, screen.url)
+def test_a_keyboard_reaches_a_job_its_past_and_the_way_back(visit, busy, screen):
+    page, noise = visit(screen.url)
     row(page, "first-comer").first.wait_for()
 
     def focused():
@@ -99,8 +111,8 @@ def test_a_keyboard_reaches_a_job_its_past_and_the_way_back(browser, busy, scree
     assert noise == []
 
 
-def test_charts_zoom_by_mouse_and_keys_stay_zoomed_and_have_tables(browser, busy, screen):
-    page, noise = visit(browser, screen.url, viewport={"width": 1250, "height": 1200})
+def test_charts_zoom_by_mouse_and_keys_stay_zoomed_and_have_tables(visit, busy, screen):
+    page, noise = visit(screen.url, viewport={"width": 1250, "height": 1200})
     svg = page.locator("svg.timeline").first
     svg.locator("path").first.wait_for(state="attached")
     svg.scroll_into_view_if_needed()
@@ -125,8 +137,8 @@ def test_charts_zoom_by_mouse_and_keys_stay_zoomed_and_have_tables(browser, busy
     assert noise == []
 
 
-def test_history_and_another_policy_come_from_the_journal(browser, busy, screen):
-    page, noise = visit(browser, screen.url)
+def test_history_and_another_policy_come_from_the_journal(visit, busy, screen):
+    page, noise = visit(screen.url)
     page.locator("#link.live").wait_for()
     page.locator("input[value='3600']").check()
     page.locator("#span-says", has_text="From the journal, in pieces of 10 s").wait_for()
@@ -136,8 +148,8 @@ def test_history_and_another_policy_come_from_the_journal(browser, busy, screen)
     assert noise == []
 
 
-def test_a_zoom_into_the_past_reads_finer_pieces(browser, busy, screen):
-    page, noise = visit(browser, screen.url, viewport={"width": 1250, "height": 1200})
+def test_a_zoom_into_the_past_reads_finer_pieces(visit, busy, screen):
+    page, noise = visit(screen.url, viewport={"width": 1250, "height": 1200})
     page.locator("#link.live").wait_for()
     page.locator("input[value='604800']").check()
     says = page.locator("#span-says")
@@ -156,8 +168,8 @@ def test_a_zoom_into_the_past_reads_finer_pieces(browser, busy, screen):
     assert noise == []
 
 
-def test_on_a_small_screen_nothing_is_beside_it(browser, busy, screen):
-    page, noise = visit(browser, screen.url, viewport={"width": 400, "height": 900})
+def test_on_a_small_screen_nothing_is_beside_it(visit, busy, screen):
+    page, noise = visit(screen.url, viewport={"width": 400, "height": 900})
     row(page, EVIL).locator(".state", has_text="waiting").wait_for()
     page.locator("svg.timeline path").first.wait_for(state="attached")
     for place in ("svg.timeline", "#table td.why", "#table td:nth-child(6)", "#table td:nth-child(7)"):
@@ -170,8 +182,8 @@ def test_on_a_small_screen_nothing_is_beside_it(browser, busy, screen):
     assert noise == []
 
 
-def test_times_are_of_the_browsers_zone_and_a_new_capacity_is_marked(browser, busy, screen):
-    page, noise = visit(browser, screen.url, timezone_id="Asia/Kolkata")
+def test_times_are_of_the_browsers_zone_and_a_new_capacity_is_marked(visit, busy, screen):
+    page, noise = visit(screen.url, timezone_id="Asia/Kolkata")
     row(page, "first-comer").first.wait_for()
     busy.ask("capacity", resource="all", capacity=10e6)
     try:
@@ -188,8 +200,8 @@ def test_times_are_of_the_browsers_zone_and_a_new_capacity_is_marked(browser, bu
     assert noise == []
 
 
-def test_no_script_of_others_runs_and_nobody_frames_it(browser, busy, screen):
-    page, noise = visit(browser, screen.url)
+def test_no_script_of_others_runs_and_nobody_frames_it(visit, busy, screen):
+    page, noise = visit(screen.url)
     page.locator("#link.live").wait_for()
     page.evaluate("document.body.append(Object.assign(document.createElement('img'), {src: 'http://192.0.2.1/x.png'}))")
     refused = page.evaluate(
@@ -214,8 +226,8 @@ def killed_and_back(page, busy):
     return gone, time.monotonic() - began
 
 
-def test_a_controller_that_dies_leaves_a_red_band_and_comes_back(browser, busy, screen):
-    page, noise = visit(browser, screen.url)
+def test_a_controller_that_dies_leaves_a_red_band_and_comes_back(visit, busy, screen):
+    page, noise = visit(screen.url)
     page.locator("#link.live").wait_for()
     killed_and_back(page, busy)
     page.locator("svg.timeline .away").first.wait_for(state="attached")
@@ -227,9 +239,9 @@ def test_a_controller_that_dies_leaves_a_red_band_and_comes_back(browser, busy, 
 
 
 @pytest.mark.timing
-def test_first_data_a_dead_controller_and_its_return_are_shown_soon(browser, busy, screen):
+def test_first_data_a_dead_controller_and_its_return_are_shown_soon(visit, busy, screen):
     began = time.monotonic()
-    page, _ = visit(browser, screen.url)
+    page, _ = visit(screen.url)
     page.locator("#table tbody tr").first.wait_for()
     shown = time.monotonic() - began
     gone, back = killed_and_back(page, busy)
