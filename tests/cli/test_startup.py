@@ -37,10 +37,24 @@ def best_in_turns(*racers, rounds=8):
     return [min(each) for each in zip(*times[1:], strict=True)]
 
 
+def keeps(promise, multiple, library, ours, code=0, tries=3):
+    """Whether our best time is within seconds that are quick anywhere or, on a slow machine, a multiple of a library's.
+
+    Tries end with the first that is quick enough anywhere. They take turns with the library, so that whoever else uses
+    the machine slows down both; one that has to make bytecode or kernels first is not the best.
+    """
+    best = theirs = float("inf")
+    for _ in range(tries):
+        best = min(best, seconds(ours, code)[0])
+        if best <= promise:
+            return True
+        theirs = min(theirs, seconds([sys.executable, "-c", library])[0])
+    return best <= multiple * theirs
+
+
 def test_help_takes_little_more_than_its_library():
-    # In turns, so that whoever else uses the machine slows down both. A fifth of a second is quick enough anywhere.
-    library, ours = best_in_turns([sys.executable, "-c", LIBRARY], command("--help"))
-    assert ours <= max(0.2, HELP_MULTIPLE * library)
+    # A fifth of a second is quick enough anywhere.
+    assert keeps(0.2, HELP_MULTIPLE, LIBRARY, command("--help"), tries=7)
 
 
 def test_run_starts_faster_than_a_library_for_commands_does(folder):
@@ -51,18 +65,14 @@ def test_run_starts_faster_than_a_library_for_commands_does(folder):
 @pytest.mark.slow
 def test_a_later_simulate_takes_little_more_than_a_second_and_a_demo_than_two(folder):
     # On a slow machine, as a multiple of what the libraries take: nearly all of it is theirs.
-    racers = [sys.executable, "-c", LIBRARIES], command("simulate", "jobs.yaml"), command("demo")
-    libraries, simulate, demo = best_in_turns(*racers, rounds=3)
-    assert simulate <= max(SECONDS, MULTIPLE * libraries)
-    assert demo <= max(2.5, 3 * MULTIPLE * libraries)
+    assert keeps(SECONDS, MULTIPLE, LIBRARIES, command("simulate", "jobs.yaml"), tries=2)
+    assert keeps(2.5, 3 * MULTIPLE, LIBRARIES, command("demo"), tries=2)
 
 
 @pytest.mark.parametrize("words", ["simulat jobs.yaml", "compare jobs.yaml --sharing fcfz", "simulate missing.yaml"])
 def test_a_refusal_costs_little(folder, words):
     # On a slow machine, as a multiple of the library that reads the command line.
-    tries = [(seconds([sys.executable, "-c", LIBRARY])[0], seconds(command(*words.split()), 2)[0]) for _ in range(4)]
-    library, ours = (min(each) for each in zip(*tries[1:], strict=True))
-    assert ours <= max(0.4, 8 * library)
+    assert keeps(0.4, 8, LIBRARY, command(*words.split()), code=2)
 
 
 def loaded_by(code):
@@ -103,33 +113,21 @@ def test_run_loads_no_library_for_commands(folder):
     assert not {name for name in modules if name.split(".")[0] in HEAVY | {"typer", "click", "rich"}}
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        ("simulate --help", 0),
-        ("simulate --nope", 2),
-        ("simulate", 2),
-        ("simulate missing.yaml", 2),
-        ("simulate jobs.yaml --noise 2", 2),
-        ("compare missing.yaml --plot c.svg", 2),
-        ("compare jobs.yaml --variants 20", 2),
-        ("optimum jobs.yaml --time-limit soon", 2),
-        ("allocate jobs.yaml --objective idle", 2),
-        ("allocate jobs.yaml --compare --plan p.json", 2),
-        ("buffer jobs.yaml --capacity much", 2),
-        ("campaign table missing --csv --json", 2),
-        ("serve", 2),
-        ("token --job j --uid 1 --key nonsense", 2),
-        ("status --address tcp://", 2),
-    ],
-)
-def test_help_and_refusals_load_no_kernels(folder, words, code):
-    found, modules = loaded_by(f"import sys; sys.argv[1:] = {words.split()!r}; from penstock.cli import main; main()")
-    assert found == code
-    assert not {"numba", "matplotlib", "pyarrow", "scipy"} & modules
-
-
 REFUSED = [
+    "simulate --nope",
+    "simulate",
+    "simulate missing.yaml",
+    "simulate jobs.yaml --noise 2",
+    "compare missing.yaml --plot c.svg",
+    "compare jobs.yaml --variants 20",
+    "optimum jobs.yaml --time-limit soon",
+    "allocate jobs.yaml --objective idle",
+    "allocate jobs.yaml --compare --plan p.json",
+    "buffer jobs.yaml --capacity much",
+    "campaign table missing --csv --json",
+    "serve",
+    "token --job j --uid 1 --key nonsense",
+    "status --address tcp://",
     "simulat jobs.yaml",
     "simulate jobs.yaml --sharing fcfz",
     "compare jobs.yaml --sharing fcfs,fcfz",
@@ -201,7 +199,7 @@ for line in sys.stdin.read().splitlines():
 """
 
 
-def test_no_refusal_loads_kernels(folder):
+def test_no_help_and_no_refusal_loads_kernels(folder):
     """All in one process, for none of them may load what the next would then be blamed for."""
     (folder / "empty").mkdir()
     (folder / "planned.yaml").write_text(f"{(folder / 'all.yaml').read_text()}\nplan: {{sharing: fcfs}}\n")
@@ -210,9 +208,11 @@ def test_no_refusal_loads_kernels(folder):
     (folder / "targets.yaml").write_text(TARGETS.read_text())
     workloads, plans = "[{generate: synthetic, seeds: 1-3}]", "[fcfs, fcsf]"
     (folder / "fcsf.yaml").write_text(f"{{version: 1, name: bad, workloads: {workloads}, plans: {plans}}}")
-    arguments, lines = [sys.executable, "-c", ONE_AFTER_THE_OTHER], "\n".join(REFUSED)
+    arguments, lines = [sys.executable, "-c", ONE_AFTER_THE_OTHER], "\n".join(["simulate --help", *REFUSED])
     done = subprocess.run(arguments, input=lines, capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == [f"2 {line}" for line in REFUSED]
+    shown, _, refused = done.stdout.partition("0 simulate --help\n")
+    assert "Usage: " in shown
+    assert refused.splitlines() == [f"2 {line}" for line in REFUSED]
 
 
 @pytest.mark.parametrize(
