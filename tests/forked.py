@@ -141,6 +141,8 @@ def become(stdin: int, stdout: int, stderr: int, told: int) -> list[str]:
 def run(kind: str, what: str, *arguments: str) -> None:
     """As `python -c CODE …` or `python -m MODULE …` does."""
     sys.argv = ["-c" if kind == "-c" else what, *arguments]
+    sys.path[0] = "" if kind == "-c" else os.getcwd()
+    importlib.invalidate_caches()
     if kind == "-c":
         exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
     else:

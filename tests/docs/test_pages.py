@@ -15,6 +15,7 @@ import yaml
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from forked import Forked
 from penstock.cli.group import app
 from penstock.policies.sharing import NAMES, find
 
@@ -109,7 +110,8 @@ def test_the_lines_that_made_the_trace_still_make_it(desk: Path) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     [(_, code)] = [block for block in blocks("reference/scenario.md", "python") if "long-trace.parquet" in block[1]]
-    subprocess.run([sys.executable, "-c", code], cwd=desk, check=True)
+    with Forked([sys.executable, "-c", code], cwd=desk) as reader:
+        assert reader.wait() == 0
     assert pq.read_table(desk / "long-trace.parquet") == pq.read_table(ROOT / "examples" / "long-trace.parquet")
 
 
