@@ -112,10 +112,10 @@ tests-of-time: $(TEST_READY)
 	@echo "tests of time and memory, in $(LANES) lanes …"
 	@$(PYTEST) --workers $(LANES) -m timing --costs=$(COSTS) $(PYTEST_ARGS); status=$$?; [ $$status -eq 0 ] || [ $$status -eq 5 ]
 
-# Quick benchmarks only find what breaks, so they need no machine of their own.
+# Quick benchmarks only find what breaks, so they need no machine of their own. The site has been built before.
 tests-beside-benchmarks: $(TEST_READY)
 	@$(MAKE) --no-print-directory bench-quick >$(MEASURED) 2>&1 & measuring=$$!; \
-	$(MAKE) --no-print-directory tests-at-once || { kill $$measuring 2>/dev/null; exit 1; }; \
+	SITE_BUILT=$(CURDIR)/build/site $(MAKE) --no-print-directory tests-at-once || { kill $$measuring 2>/dev/null; exit 1; }; \
 	wait $$measuring; status=$$?; cat $(MEASURED); exit $$status
 
 costs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -25,7 +26,9 @@ TABS = ["Start", "Plan", "Run", "Extend", "Reference", "Measurements"]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All pages, built as `make docs` does: a warning is an error."""
+    """All pages, built as `make docs` does: a warning is an error. `make test` has just done so, and says where."""
+    if built := os.environ.get("SITE_BUILT"):
+        return Path(built)
     from mkdocs.commands.build import build  # noqa: PLC0415
     from mkdocs.config import load_config  # noqa: PLC0415
 
