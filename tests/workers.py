@@ -117,7 +117,8 @@ def in_pieces(items: list[pytest.Item]) -> Iterator[list[pytest.Item]]:
 
 
 def _of_a_file(items: list[pytest.Item]) -> Iterator[list[pytest.Item]]:
-    for most, found in itertools.groupby(items, key=_most):
+    """Those that share a fixture first, even if others stand between them: it is made once."""
+    for most, found in itertools.groupby(sorted(items, key=_most, reverse=True), key=_most):
         alike = list(found)
         yield from (alike[first : first + most] for first in range(0, len(alike), most))
 
