@@ -118,6 +118,7 @@ def test_after_a_takeover_the_past_keeps_its_names():
     run(work())
 
 
+@pytest.mark.usefixtures("forking")
 def test_history_is_of_all_journals_and_says_if_none_is_the_leaders(tmp_path):
     """Two controllers, one after the other, each with its own journal, in which number 1 is another job."""
     now = time.time()
