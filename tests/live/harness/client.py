@@ -90,7 +90,7 @@ class Client:
         """
         settings, capacity = self.world.plan.settings, self.world.highest
         part = settings.phi * self.settings.nodes / settings.machine_nodes
-        return part * min((capacity[name] / share for name, share in self.told_for.items()), default=math.inf)
+        return part * min([capacity[name] / share for name, share in self.told_for.items()], default=math.inf)
 
     def pace(self) -> tuple[float, str]:
         """Bytes/s that its pacer lets through now, and by what."""
@@ -210,9 +210,14 @@ class Client:
 
     def charged_on(self, known: Mapping[str, float], charge: float) -> None:
         """The controller charges the open operation there; what it may be using then was granted elsewhere."""
-        if self.route is not None and not self.route[1] and self.shares != known:
+        if not self.said_where and self.shares != known:
             self.shares = dict(known)
             self.moved_at, self.moved_with = self.world.now, charge
+
+    @property
+    def said_where(self) -> bool:
+        """Whether it has nothing to move, or named the targets to which its bytes go."""
+        return self.route is None or bool(self.route[1])
 
     def _io_is_over(self) -> None:
         self.step(client_events.End(self.volume))

@@ -49,7 +49,7 @@ from penstock.wire import messages as wire
 
 from .client import FALLBACK, LEASE, UNPACED
 from .crash import KILL, WIPE
-from .words import FREE, TINY, Words, recorded
+from .words import FREE, TINY, Amounts, Words, recorded
 
 if TYPE_CHECKING:
     from .client import Client
@@ -96,6 +96,7 @@ class Judge:
         self._before: dict[Key, tuple[float, float, str]] = {}  # charge, until when, stage
         self._promised: dict[Key, float] | None = None  # the charges at the end of a controller that lost nothing
         self._last_look = 0.0
+        self._long_ago = 0.0  # at a look, when what began then has had its two leases
         self._spoken: dict[int, Key] = {}  # whom each session speaks for
         self._rates: defaultdict[Key, deque[tuple[float, float]]] = defaultdict(lambda: deque(maxlen=1000))
         self._lowered: defaultdict[str, dict[float, float]] = defaultdict(dict)  # from what, and how long that counts
@@ -184,40 +185,45 @@ class Judge:
 
     def _members(self, client: Client) -> list[Member]:
         """Those that a client is, or was, to the controller."""
-        return [member for key in client.keys if (member := self._state.find(*key)) is not None]
+        find = self._state.find
+        return [member for key in client.keys if (member := find(*key)) is not None]
 
     # What is looked at whenever something happened.
 
     def look(self) -> None:
         """At the world as it really is."""
         self.seen["looks"] += 1
-        used: Counter[str] = Counter()
-        leased: Counter[str] = Counter()
-        stuck: Counter[str] = Counter()
-        allowed: Counter[str] = Counter()
-        kept: Counter[str] = Counter()
-        really: Counter[str] = Counter()
         capacities = self._capacities()
+        used = dict.fromkeys(capacities, 0.0)
+        leased, stuck, allowed, kept, really = used.copy(), used.copy(), used.copy(), used.copy(), used.copy()
+        self._long_ago = self.world.now - self.long
         for client in self.world.clients:
             self._locate(client)
             rate, by = client.pace()
             self._client(client, rate, by)
             if by == UNPACED:
-                _add(kept, client, self.words.kept_free(client, self._charge(client)))
+                free = self.words.kept_free(client, self._charge(client))
+                for name, share in client.shares.items():
+                    kept[name] += share * free
             elif rate > 0.0:
-                extra = self._on_top(client, rate)
-                _add(used, client, rate)
-                really.update({name: share * rate for name, share in client.really.items()})
-                _add(leased, client, rate if by == LEASE else 0.0)
-                _add(stuck, client, self._unbidden(client, rate) - extra)
-                _add(allowed, client, extra)
+                unasked = min(rate, client.fallback)
+                extra = self._on_top(client, rate, unasked)
+                unbidden = self._unbidden(client, unasked) - extra
+                by_lease = rate if by == LEASE else 0.0
+                for name, share in client.shares.items():
+                    used[name] += share * rate
+                    leased[name] += share * by_lease
+                    stuck[name] += share * unbidden
+                    allowed[name] += share * extra
+                for name, share in client.really.items():
+                    really[name] += share * rate
         self._last_look = self.world.now
         most = {name: max(most, stuck[name]) for name, most in capacities.items()}
         self._in_use(used, most, allowed)
         self._on_targets(really, most, allowed)
-        self.words.others(leased, +kept, capacities, allowed)
+        self.words.others(leased, {name: rate for name, rate in kept.items() if rate > 0.0}, capacities, allowed)
 
-    def _in_use(self, used: Counter[str], capacities: dict[str, float], allowed: Counter[str]) -> None:
+    def _in_use(self, used: Amounts, capacities: Amounts, allowed: Amounts) -> None:
         """The sums, against the capacities and what may come on top of them."""
         for name, capacity in capacities.items():
             self.worst = max(self.worst, used[name] / capacity)
@@ -226,20 +232,23 @@ class Judge:
             if used[name] > most:
                 self.fail(f"{used[name]:g} bytes/s in use of {name!r}; {capacity:g} + {allowed[name]:g} allowed")
 
-    def _on_targets(self, really: Counter[str], capacities: dict[str, float], allowed: Counter[str]) -> None:
+    def _on_targets(self, really: Amounts, capacities: Amounts, allowed: Amounts) -> None:
         """On a target, those come on top at most who have not said where their bytes go: all that `unknown` has."""
-        unknown = capacities.get("unknown", 0.0) + allowed["unknown"]
+        unknown = capacities.get("unknown", 0.0) + allowed.get("unknown", 0.0)
         for name in really:
             most = capacities[name] * (1 + TINY) + allowed[name] + unknown
             self.seen["located"] += really[name] > 0.0 and unknown > 0.0
-            self.expect(really[name] <= most, f"{really[name]:g} bytes/s really go to {name!r}; {most:g} are allowed")
+            if really[name] > most:
+                self.fail(f"{really[name]:g} bytes/s really go to {name!r}; {most:g} are allowed")
 
     def _locate(self, client: Client) -> None:
         """Where the controller charges what a client does, if it knows of it: that is where it must fit."""
-        op, resources = client.member.op, self._state.routes.resources
+        if (op := client.member.op) is None or client.said_where:
+            return
+        resources = self._state.routes.resources
         known = [member for member in self._members(client) if member.stage != "lost" and member.charge > 0.0]
         for member in known:
-            if op is not None and member.op is not None and member.op.number == op.op:
+            if member.op is not None and member.op.number == op.op:
                 shares = {resources[k].name: share for k, share in member.op.route.shares}
                 client.charged_on(shares, member.charge)
 
@@ -279,21 +288,19 @@ class Judge:
         state = self._state
         return state.now < state.grace_until or not self.world.controller.up
 
-    def _on_top(self, client: Client, rate: float) -> float:
-        """What of a client's rate may come on top of the capacities for now."""
-        if client.moved_at >= self.world.now - self.long:
-            return max(min(rate, client.moved_with), self._on_top_by_fallback(client, rate))
-        return self._on_top_by_fallback(client, rate)
+    def _on_top(self, client: Client, rate: float, unasked: float) -> float:
+        """What of a client's rate may come on top of the capacities for now; `unasked` is that up to its fallback."""
+        by_fallback = self._on_top_by_fallback(client, unasked)
+        return max(min(rate, client.moved_with), by_fallback) if client.moved_at >= self._long_ago else by_fallback
 
-    def _on_top_by_fallback(self, client: Client, rate: float) -> float:
-        most = min(rate, client.fallback)
+    def _on_top_by_fallback(self, client: Client, unasked: float) -> float:
         if not self._uncounted(client):
-            return self._untold(client, most)
-        return self._not_reserved(client, most) if self.world.plan.settings.reserve == "strict" else most
+            return self._untold(client, unasked)
+        return self._not_reserved(client, unasked) if self.world.plan.settings.reserve == "strict" else unasked
 
-    def _unbidden(self, client: Client, rate: float) -> float:
+    def _unbidden(self, client: Client, unasked: float) -> float:
         """What of a client's rate it has because it is, or just was, at its fallback: nobody granted it."""
-        return min(rate, client.fallback) if client.opened_at >= self.world.now - self.long else 0.0
+        return unasked if client.opened_at >= self._long_ago else 0.0
 
     def _untold(self, client: Client, rate: float) -> float:
         """What a client uses more than its fallback because it has not heard what that is since it registered anew."""
@@ -324,37 +331,38 @@ class Judge:
         It hears of it when the lease is over by its own clock, then waits for others to ack less, or for their leases
         to be over; messages under way make both later. Who restarts begins to count anew.
         """
-        now, long = self.world.now, self.long
-        if client.opened_at < now - long:
+        if client.opened_at < self._long_ago:
             return False
-        if not self._known(client):
+        if not (known := self._members(client)):
             return True
-        if self._seems_idle(client):
+        if self._seems_idle(client, known):
             # Its announcement is held up on a link that nobody knows to be dead.
-            client.known_at = now
-        return max(client.entered_at, client.known_at, self.last_disturbance) >= now - long
+            client.known_at = self.world.now
+        return max(client.entered_at, client.known_at, self.last_disturbance) >= self._long_ago
 
-    def _seems_idle(self, client: Client) -> bool:
-        """Whether the controller may take a client for one that is connected and has nothing to do."""
+    def _seems_idle(self, client: Client, known: Sequence[Member]) -> bool:
+        """Whether the controller may take a client, known as these, for one that is connected and has nothing to do."""
         if self.world.now - client.heard_at > self._silence:
             return False
-        known = self._members(client)
         return all(member.op is None for member in known) and any(member.session is not None for member in known)
 
     def _capacities(self) -> dict[str, float]:
         """What may be in use; one that was lowered counts as it was until everybody was told so."""
         state, now = self._state, self.world.now
-        present = {each.name: state.capacity[k] for k, each in enumerate(state.settings.resources)}
-        for name, capacity in present.items():
+        present = {each.name: capacity for each, capacity in zip(state.settings.resources, state.capacity, strict=True)}
+        for name, capacity in present.items() if present != self._capacity else ():
             if capacity < (before := self._capacity.get(name, capacity)):
                 until = max(now + self._one_lease, self.last_disturbance + 2 * self._one_lease)
                 self._lowered[name][before] = until
         self._capacity = present
+        if not self._lowered:
+            return present
         return {name: max(capacity, self._before_lowered(name)) for name, capacity in present.items()}
 
     def _before_lowered(self, name: str) -> float:
         """The highest that a capacity was before it was lowered, if that was not long ago."""
-        return max((before for before, until in self._lowered[name].items() if self.world.now <= until), default=0.0)
+        lowered, now = self._lowered.get(name, {}), self.world.now
+        return max([before for before, until in lowered.items() if now <= until], default=0.0)
 
     def _disturbed(self) -> None:
         """A controller begins: what its predecessor had not brought about takes two leases from now."""
@@ -540,7 +548,7 @@ class Judge:
 
     def _charge(self, client: Client) -> float:
         """What the controller charges for a client: the most, if it knows it by several numbers."""
-        return max((member.charge for member in self._members(client)), default=0.0)
+        return max([member.charge for member in self._members(client)], default=0.0)
 
     def expect(self, true: bool, text: str) -> None:
         """Something must be so."""
@@ -551,11 +559,6 @@ class Judge:
         """It is not."""
         world = self.world
         raise Violation(f"seed {world.plan.seed}, t = {world.now:.6f} s, epoch {world.controller.epoch}: {text}")
-
-
-def _add(total: Counter[str], client: Client, rate: float) -> None:
-    for name, share in client.shares.items():
-        total[name] += share * rate  # type: ignore[assignment]  # a Counter counts floats, too
 
 
 class Witness(Judge):
