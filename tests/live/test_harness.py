@@ -144,6 +144,9 @@ def test_a_run_that_never_ends_is_given_up_with_a_sentence(monkeypatch: pytest.M
         run_world(calm_plan(2), Sleepless)
 
 
+SHOWN = {47, 75, 77, 79, 87, 90}  # seeds that have every trouble among them
+
+
 def test_every_trouble_happens() -> None:
     """And is taken by the controller: a command that is refused troubles nobody."""
     seen: set[str] = set()
@@ -170,10 +173,9 @@ def test_every_trouble_happens() -> None:
         "closed without moving anything",
         "nothing when it came back",
     }
-    plans = [draw_plan(seed, POLICIES) for seed in range(200)]
-    # Those in which most is forgotten come first: that is the rarest.
-    for plan in sorted(plans, key=lambda plan: (plan.settings.forget, plan.troubles.death)):
-        run_world(plan, Watched)
+    # Those come first that showed all of it when this was written.
+    for seed in sorted(range(200), key=lambda seed: seed not in SHOWN):
+        run_world(draw_plan(seed, POLICIES), Watched)
         if wanted <= seen:
             break
     assert wanted <= seen
