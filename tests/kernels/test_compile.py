@@ -39,6 +39,8 @@ from penstock.policies.sharing import NAMES, Sharing, find, order
 from penstock.policies.sharing.policy import Outlook
 from penstock.policies.sharing.view import View, empty_view
 from penstock.studies.buffers import buffer
+from penstock.studies.buffers.split import Split, split
+from penstock.studies.share import AnyStudy, run_study, study_of
 from penstock.studies.targets import allocate
 from reference.policies import quantise
 
@@ -157,11 +159,9 @@ def buffer_document(seed: int) -> dict[str, Any]:
     return {**document, "platform": {"read_bandwidth": draw.choice([1.5, 9.0]), "write_bandwidth": 1.5, **joint}}
 
 
-def outcome_behind_a_buffer(
-    scenario: Scenario, partition: str, strategy: Strategy | Sharing, admit: str = "now"
-) -> list[float]:
+def outcome_behind_a_buffer(divided: Split, strategy: Strategy | Sharing, admit: str = "now") -> list[float]:
     """The numbers of a run behind a buffer, the bounds included, and what it held on the way."""
-    result = buffer(scenario, 3.0, partition=partition, strategy=strategy, admit=admit, timeline=True)
+    result = buffer(divided.scenario, 3.0, split=divided, strategy=strategy, admit=admit, timeline=True)
     assert result.filling is not None
     numbers = [result.bound_max_stretch, result.bound_mean_stretch, result.end, *result.shares, *result.completion]
     numbers = [math.inf if number is None or math.isnan(number) else number for number in numbers]
@@ -181,9 +181,9 @@ def outcome_on_targets(scenario: Scenario, allocation: str, policy: Sharing) -> 
     return numbers + [job.moved for job in result.applications] + [job.io_seconds for job in result.applications]
 
 
-def outcome(scenario: Scenario, policy: Sharing) -> list[float]:
+def outcome(study: AnyStudy, policy: Sharing) -> list[float]:
     """The numbers of a run; of its timeline only what a last bit in a rate cannot change."""
-    result = simulate(scenario, policy, timeline=True, evenness=True)
+    result = run_study(study, policy, timeline=True, evenness=True)
     timeline = result.timeline
     assert timeline is not None
     moved: list[float] = np.bincount(timeline.application, timeline.rate * (timeline.stop - timeline.start)).tolist()
@@ -290,11 +290,13 @@ def test_every_kernel_does_what_its_python_says() -> None:
     listed = [random_document(1, applications=30), *map(random_document, range(4)), *map(site_document, range(2))]
     for document in listed:
         scenario = Scenario.from_document(document)
-        compiled = {name: outcome(scenario, find(name)) for name in NAMES}
+        study = study_of(scenario)  # its bounds are the same for every policy
+        compiled = {name: outcome(study, find(name)) for name in NAMES}
         with in_plain_python(called):
+            study = study_of(scenario)
             for name in NAMES:
                 plain = replace(find(name), decide=find(name).plain)
-                assert outcome(scenario, plain) == pytest.approx(compiled[name], rel=1e-9, abs=1e-12), name
+                assert outcome(study, plain) == pytest.approx(compiled[name], rel=1e-9, abs=1e-12), name
     striped = [*map(striped_document, range(2)), striped_site_document(0)]
     for scenario in map(Scenario.from_document, striped):
         runs = [("tcpu", find(name)) for name in (*NAMES, "periodic-greedy-yield(delta=0.5)")] + [("mckp", fair_share)]
@@ -311,12 +313,15 @@ def test_every_kernel_does_what_its_python_says() -> None:
         find("loss-capped-srpt"),
     ]
     for scenario in map(Scenario.from_document, [*map(buffer_document, range(4)), buffer_site_document(0)]):
-        ways: list[Any] = [(partition, chosen) for partition in ("static", "dynamic") for chosen in behind]
+        partitions = ("static", "dynamic")
+        ways: list[Any] = [(partition, chosen) for partition in partitions for chosen in behind]
         ways.append(("static", behind[0], "wait"))
-        fills = [outcome_behind_a_buffer(scenario, *way) for way in ways]
+        divided = {partition: split(scenario, partition) for partition in partitions}
+        fills = [outcome_behind_a_buffer(divided[partition], *way) for partition, *way in ways]
         with in_plain_python(called):
+            divided = {partition: split(scenario, partition) for partition in partitions}
             for (partition, chosen, *admit), result in zip(ways, fills, strict=True):
-                again = outcome_behind_a_buffer(scenario, partition, in_python(chosen), *admit)
+                again = outcome_behind_a_buffer(divided[partition], in_python(chosen), *admit)
                 assert again == pytest.approx(result, rel=1e-9, abs=1e-9), (partition, chosen.name, *admit)
     for scenario in whole_machines():
         run = outcome_of_a_machine(scenario)
