@@ -6,7 +6,9 @@ both. Loops and windows are short enough for a slow engine.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -14,8 +16,25 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from penstock.model import FOREVER, Scenario
 
 Document = dict[str, Any]
+MADE = 1000  # strategies that are kept: to make one takes longer than to draw from it
+_Arguments = ParamSpec("_Arguments")
+_Drawn = TypeVar("_Drawn")
 
 
+def composite(
+    function: Callable[Concatenate[DrawFn, _Arguments], _Drawn],
+) -> Callable[_Arguments, SearchStrategy[_Drawn]]:
+    """As that of hypothesis; for the same arguments, the strategy is made once."""
+    kept = lru_cache(MADE)(st.composite(function))
+
+    @wraps(function)
+    def made(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> SearchStrategy[_Drawn]:
+        return kept(*arguments, **named)  # type: ignore[arg-type]  # all that strategies take is hashable
+
+    return made
+
+
+@lru_cache(MADE)
 def amounts(least: float, most: float, exact: bool) -> SearchStrategy[float]:
     """Numbers in [least, most]: halves and free floats if `exact`, else free floats, where ties are freaks."""
     # Microseconds: two instants are either the same or well apart, never a rounding error from each other.
@@ -24,18 +43,25 @@ def amounts(least: float, most: float, exact: bool) -> SearchStrategy[float]:
     return halves | free if exact else free
 
 
-@st.composite
+_LITTLE = st.just(0) | amounts(0.5, 8, True)
+
+
+@lru_cache(MADE)
+def _kinds(most: int) -> SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(["compute", "compute", "read", "write", "write"]), min_size=1, max_size=most)
+
+
+@composite
 def phases(draw: DrawFn, exact: bool, most: int = 4) -> list[Document]:
     """A few phases, some of them empty, some I/O right after I/O; at least one takes time."""
-    kinds = draw(st.lists(st.sampled_from(["compute", "compute", "read", "write", "write"]), min_size=1, max_size=most))
-    amount = st.just(0) | amounts(0.5, 8, exact) if exact else amounts(0.5, 8, exact)
-    listed: list[Document] = [{kind: draw(amount)} for kind in kinds]
+    amount = _LITTLE if exact else amounts(0.5, 8, exact)
+    listed: list[Document] = [{kind: draw(amount)} for kind in draw(_kinds(most))]
     if all(value == 0 for phase in listed for value in phase.values()):
         listed.append({"write": draw(amounts(0.5, 8, exact))})
     return listed
 
 
-@st.composite
+@composite
 def loops(draw: DrawFn, exact: bool) -> list[Document]:
     """Phases with, sometimes, a loop among them, and sometimes a loop in that loop."""
     before, after = draw(phases(exact)), draw(st.just([]) | phases(exact, 2))
@@ -45,6 +71,11 @@ def loops(draw: DrawFn, exact: bool) -> list[Document]:
         body.insert(draw(st.integers(0, len(body))), inner)
     loop = [{"repeat": draw(st.integers(1, 4)), "phases": body}]
     return draw(st.sampled_from([before, before + loop + after, loop + after]))
+
+
+@lru_cache(MADE)
+def _some(*values: str) -> SearchStrategy[set[str]]:
+    return st.sets(st.sampled_from(values))
 
 
 @st.composite
@@ -60,7 +91,7 @@ def applications(draw: DrawFn, name: str, window: Document | None, forever: bool
         "write_bandwidth": amounts(0.5, 4, exact),
         "release": amounts(0, window["end"] * 0.75 if window else 12, exact),
     }
-    for key in draw(st.sets(st.sampled_from(sorted(optional)))):
+    for key in draw(_some(*sorted(optional))):
         application[key] = draw(optional[key])
     lead = window["begin"] - application.get("release", 0) if window else 0
     if lead > 0 and draw(st.booleans()):
@@ -68,14 +99,14 @@ def applications(draw: DrawFn, name: str, window: Document | None, forever: bool
     return application
 
 
-@st.composite
+@composite
 def windows(draw: DrawFn, exact: bool) -> Document:
     """A window that begins at 0 or later and is at most 32 seconds long."""
     begin = draw(st.just(0.0) | amounts(0, 16, exact))
     return {"begin": begin, "end": begin + draw(amounts(4, 32, exact))}
 
 
-@st.composite
+@composite
 def documents(
     draw: DrawFn,
     windowed: bool | None = None,
@@ -102,7 +133,7 @@ def documents(
     return document
 
 
-@st.composite
+@composite
 def sites(draw: DrawFn, plain: SearchStrategy[Document], exact: bool = True) -> Document:
     """The same documents with what a site has besides: walltimes, uneven nodes, applications that disturb others."""
     document = draw(plain)
@@ -129,7 +160,7 @@ def scenarios(
     return documents(windowed, max_applications, forever, exact).map(Scenario.from_document)
 
 
-@st.composite
+@composite
 def periodic_jobs(draw: DrawFn, name: str, times: int | str, exact: bool) -> Document:
     """A job of P2: a few phases again and again, with at least one operation; perhaps a compute before and after."""
     amount = amounts(0, 4, exact)
@@ -147,7 +178,7 @@ def periodic_jobs(draw: DrawFn, name: str, times: int | str, exact: bool) -> Doc
     return job
 
 
-@st.composite
+@composite
 def crowds(draw: DrawFn, windowed: bool = False, endless: bool = False, exact: bool = True) -> Document:
     """A document in which jobs wait for each other most of the time. `endless`: every job is, inside a window."""
     document: Document = {"version": 1, "platform": {"bandwidth": draw(st.sampled_from([1.0, 1.5]))}}
@@ -159,7 +190,7 @@ def crowds(draw: DrawFn, windowed: bool = False, endless: bool = False, exact: b
     return document | {"applications": [draw(job) for job in jobs]}
 
 
-@st.composite
+@composite
 def profiles(draw: DrawFn, targets: int, exact: bool) -> dict[int, float]:
     """Bandwidth by number of targets; some numbers are more than there are, but one can be had."""
     within = draw(st.just(1) | st.integers(1, targets))
@@ -167,7 +198,7 @@ def profiles(draw: DrawFn, targets: int, exact: bool) -> dict[int, float]:
     return {count: draw(amounts(0.5, 4, exact)) for count in sorted(counts)}
 
 
-@st.composite
+@composite
 def striped_applications(draw: DrawFn, name: str, targets: int, exact: bool) -> Document:
     """An application that may use several targets; its caps mean nothing there."""
     application: Document = {"name": name, "profile": draw(profiles(targets, exact)), "phases": draw(phases(exact))}
@@ -178,12 +209,12 @@ def striped_applications(draw: DrawFn, name: str, targets: int, exact: bool) -> 
         "bandwidth": amounts(0.5, 2, exact),
         "release": amounts(0, 6, exact),
     }
-    for key in draw(st.sets(st.sampled_from(sorted(optional)))):
+    for key in draw(_some(*sorted(optional))):
         application[key] = draw(optional[key])
     return application
 
 
-@st.composite
+@composite
 def target_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bool = True) -> Document:
     """A document with up to `most` applications and targets. `limits`: a target may be slower than the others."""
     targets = draw(st.integers(1, most))
@@ -204,7 +235,7 @@ def target_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bo
     return document | {"seed": draw(st.integers(0, 1000))}
 
 
-@st.composite
+@composite
 def site_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bool = True) -> Document:
     """The same with all that a site has: jobs that come and go, a window, walltimes, interference, unequal nodes."""
     document = draw(target_documents(most, exact, limits))
@@ -235,7 +266,7 @@ def site_documents(draw: DrawFn, most: int = 5, exact: bool = True, limits: bool
     return document
 
 
-@st.composite
+@composite
 def buffer_documents(
     draw: DrawFn,
     kinds: tuple[str, ...] = ("compute", "read", "write"),
