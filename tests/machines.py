@@ -27,7 +27,7 @@ def platforms(draw: DrawFn, exact: bool, buffered: bool) -> Document:
         platform["targets"] = draw(target_lists(exact))
     if "links" in kinds:
         ways = ["read_bandwidth", "write_bandwidth"] + ([] if "targets" in kinds else ["bandwidth"])
-        for way in draw(st.sets(st.sampled_from(ways), min_size=1)):
+        for way in sorted(draw(st.sets(st.sampled_from(ways), min_size=1))):
             platform[way] = draw(size)
     if not platform.keys() & {"io_nodes", "targets"}:
         platform.setdefault("bandwidth", draw(size))
@@ -64,7 +64,7 @@ def jobs(draw: DrawFn, name: str, targets: int, exact: bool) -> Document:
         "read_bandwidth": amounts(0.5, 4, exact),
         "walltime": amounts(6, 24, exact),
     }
-    for key in draw(st.sets(st.sampled_from(sorted(optional)), max_size=2)):
+    for key in sorted(draw(st.sets(st.sampled_from(sorted(optional)), max_size=2))):
         job[key] = draw(optional[key])
     if targets and draw(st.booleans()):
         job["profile"] = {count: draw(amounts(0.5, 4, exact)) for count in range(1, targets + 1)}

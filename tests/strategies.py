@@ -91,7 +91,7 @@ def applications(draw: DrawFn, name: str, window: Document | None, forever: bool
         "write_bandwidth": amounts(0.5, 4, exact),
         "release": amounts(0, window["end"] * 0.75 if window else 12, exact),
     }
-    for key in draw(_some(*sorted(optional))):
+    for key in sorted(draw(_some(*sorted(optional)))):  # a set has another order in every process
         application[key] = draw(optional[key])
     lead = window["begin"] - application.get("release", 0) if window else 0
     if lead > 0 and draw(st.booleans()):
@@ -209,7 +209,7 @@ def striped_applications(draw: DrawFn, name: str, targets: int, exact: bool) -> 
         "bandwidth": amounts(0.5, 2, exact),
         "release": amounts(0, 6, exact),
     }
-    for key in draw(_some(*sorted(optional))):
+    for key in sorted(draw(_some(*sorted(optional)))):  # a set has another order in every process
         application[key] = draw(optional[key])
     return application
 
