@@ -20,7 +20,7 @@ from penstock.metrics.earliest_deadline import lateness
 ROUNDING = 1e-13  # relative; lets sums of bytes that fill the window exactly fit
 LATENESS = 1e-12  # share of the run's length that counts as no lateness
 PRECISION = 1e-13  # of a bound, relative
-PATIENCE = 6  # secants in a row that may leave the same end where it is
+PATIENCE = 6  # secants in a row that may leave more than half of the interval
 CAPPED_PRECISION = 1e-9  # of a bound under caps, relative
 FEW = 400  # operations up to which caps are honoured; the flow grows with their square
 
@@ -75,13 +75,15 @@ def largest(excess: Callable[[float], float], top: float) -> float:
     """Where `excess`, which rises with the yield from about -1, becomes positive; `top` if it does not.
 
     The method of Anderson and Björck: a secant between a yield that fits and one that fails, where an end that stays
-    counts less each time, and a bisection once it has stayed too often. What it gives is the yield that fails.
+    counts less each time, and a bisection where secants come no nearer: beside a kink, each may take next to nothing
+    off the interval. What it gives is the yield that fails.
     """
     low, below = 0.0, -1.0
     high, above = top, excess(top)
     stays = 0  # how often in a row the same end stayed: the high one if positive, the low one if negative
+    width, tried = high, 0  # of the interval when it was last halved, and the secants since then
     while above > 0.0 and high - low > PRECISION * high:
-        share = below / (below - above) if abs(stays) < PATIENCE else 0.5
+        share = below / (below - above) if tried < PATIENCE else 0.5
         step = 0.5 * PRECISION * high
         y = min(max(low + share * (high - low), low + step), high - step)
         value = excess(y)
@@ -91,6 +93,7 @@ def largest(excess: Callable[[float], float], top: float) -> float:
         else:
             above *= weight(value, below) if stays > 0 else 1.0
             low, below, stays = y, value, max(stays, 0) + 1
+        width, tried = (high - low, 0) if high - low <= 0.5 * width else (width, tried + 1)
     return high
 
 
