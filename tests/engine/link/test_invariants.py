@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,8 +81,10 @@ def close(value: Any, relative: float = 1e-9) -> Any:
 
 def assert_sound(result: Result, program: Program) -> None:
     assert_bytes_are_conserved(result, program)
-    assert_compute_is_not_disturbed(result, program)
-    assert_rates_are_proper(result, program)
+    assert result.timeline is not None
+    segments = pieces(result.timeline, program)
+    assert_compute_is_not_disturbed(result, program, segments)
+    assert_rates_are_proper(result, program, segments)
 
 
 def assert_bytes_are_conserved(result: Result, program: Program) -> None:
@@ -99,34 +102,37 @@ def assert_bytes_are_conserved(result: Result, program: Program) -> None:
             assert job.transferred == pytest.approx(listed.sum(), rel=1e-12), (result.sharing, job.name)
 
 
-def assert_compute_is_not_disturbed(result: Result, program: Program) -> None:
+def assert_compute_is_not_disturbed(result: Result, program: Program, segments: list[Piece]) -> None:
     """Each operation is posted as soon as its compute ends, and lasts without a gap until it is complete."""
-    assert result.timeline is not None
     last: dict[int, Piece] = {}
-    for piece in pieces(result.timeline, program):
+    due: list[float] = []
+    for piece in segments:
         before = last.get(piece.application)
         ready = program.start[piece.application] if before is None else before.stop
         if before is None or piece.operation != before.operation:
             ready += program.work[piece.operation]
-        assert piece.start == pytest.approx(ready, rel=3e-9, abs=1e-12), (result.sharing, piece)
+        due.append(ready)
         assert piece.start < piece.stop <= result.end
         last[piece.application] = piece
+    off = np.abs(np.array([piece.start for piece in segments]) - due)
+    wrong = np.flatnonzero(off > np.maximum(3e-9 * np.abs(due), 1e-12))
+    assert wrong.size == 0, (result.sharing, segments[wrong[0]])
 
 
-def assert_rates_are_proper(result: Result, program: Program) -> None:
+def assert_rates_are_proper(result: Result, program: Program, segments: list[Piece]) -> None:
     """0 ≤ rate ≤ cap and Σ rate ≤ B between any two events; all of B is used while someone could use it."""
-    assert result.timeline is not None
-    segments = pieces(result.timeline, program)
     limits = program.limit[[piece.operation for piece in segments]]
     rates, starts, stops = np.array([(piece.rate, piece.start, piece.stop) for piece in segments]).reshape(-1, 3).T
     assert (rates >= 0.0).all(), result.sharing
     assert (rates <= limits * (1 + 1e-9)).all(), result.sharing
-    for moment in np.unique(starts):
-        now = (starts <= moment) & (moment < stops)
-        assert rates[now].sum() <= program.capacity * (1 + 1e-9), (result.sharing, moment)
+    active: list[int] = []
+    for moment, begun in groupby(np.argsort(starts, kind="stable").tolist(), key=starts.tolist().__getitem__):
+        active = [k for k in (*active, *begun) if moment < stops[k]]
+        used = rates[active].sum()
+        assert used <= program.capacity * (1 + 1e-9), (result.sharing, moment)
         if result.sharing not in IDLE_ON_PURPOSE:
-            usable = min(program.capacity, limits[now].sum())
-            assert rates[now].sum() == pytest.approx(usable, rel=1e-9), (result.sharing, moment)
+            usable = min(program.capacity, limits[active].sum())
+            assert abs(used - usable) <= 1e-9 * usable, (result.sharing, moment)
 
 
 @given(scenarios())
@@ -422,6 +428,7 @@ def measured(document: Document, sharing: str) -> Document:
     return json.loads(done.stdout)
 
 
+@pytest.mark.usefixtures("forking")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
     ("sharing", "end"),
