@@ -3,6 +3,7 @@
 Numba makes a library of every compiled function: with all that it calls, optimised and made machine code. For helpers
 that call helpers that is the same work again and again, most of the time that a large kernel takes to compile, and
 nobody ever runs what comes out of it. A piece is typed and lowered, and no more; the kernel's library has the rest.
+Where Python calls a piece, its Python function runs, and nothing is compiled.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,7 +62,18 @@ class _PieceCompiler(Compiler):
         return super().compile_extra(func)  # type: ignore[no-untyped-call]
 
 
+class _Piece(CPUDispatcher):
+    """Compiled for kernels only."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """From Python: not worth typing and lowering, for what would run is the same."""
+        return self.py_func(*arguments, **named)
+
+
 def piece(function: F, **options: Any) -> F:
     """Compile a helper whenever a kernel that calls it is compiled, as part of it."""
     options |= {"pipeline_class": _PieceCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    made = numba.njit(**options)(function)
+    if isinstance(made, CPUDispatcher):  # else NUMBA_DISABLE_JIT=1 is set
+        made.__class__ = _Piece
+    return made  # type: ignore[no-any-return]
