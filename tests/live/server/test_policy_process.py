@@ -16,11 +16,7 @@ from penstock.live.server.policy_process import PolicyProcesses
 from penstock.policies.sharing import find
 from penstock.wire.messages import Post, Rate, Register, Registered
 
-OWN = """
-import time
-
-import numpy as np
-
+COMPILED = """
 from penstock.policies.sharing import sharing
 
 
@@ -32,6 +28,18 @@ def endless(view, rates):
         spent += view.capacity
     for i in range(rates.size):
         rates[i] = view.limit[i] / rates.size
+
+
+@sharing("theirs-remembering", memory=1)
+def remembering(view, rates):
+    \"\"\"Counts its decisions.\"\"\"
+    for i in range(rates.size):
+        view.memory[view.application[i]] += 1.0
+        rates[i] = min(view.limit[i], view.memory[view.application[i]])
+"""
+# In a file of their own: to load these, nothing is compiled.
+PLAIN = """
+import time
 
 
 def sleeper(view, rates):
@@ -55,23 +63,25 @@ def killed(view, rates):
     if view.now > 0.0:
         import os
         os._exit(7)
-
-
-@sharing("theirs-remembering", memory=1)
-def remembering(view, rates):
-    \"\"\"Counts its decisions.\"\"\"
-    for i in range(rates.size):
-        view.memory[view.application[i]] += 1.0
-        rates[i] = min(view.limit[i], view.memory[view.application[i]])
 """
 Make = Callable[..., Server]
 
 
+Own = Callable[[str], str]
+
+
 @pytest.fixture
-def own(tmp_path: Path) -> str:
-    file = tmp_path / "own.py"
-    file.write_text(OWN)
-    return str(file)
+def own(tmp_path: Path) -> Own:
+    """How a policy of a site is named: with its file."""
+    files = {"compiled.py": COMPILED, "plain.py": PLAIN}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+
+    def called(policy: str) -> str:
+        (file,) = (name for name, text in files.items() if f"def {policy}(" in text)
+        return f"{tmp_path / file}:{policy}"
+
+    return called
 
 
 @pytest.fixture
@@ -96,19 +106,19 @@ def two_jobs(policy: object) -> Talk:
     [("endless", (0.05, 0.5)), pytest.param("sleeper", (0.5,), marks=pytest.mark.slow)],
 )
 def test_one_that_does_not_come_back_is_stopped(
-    own: str, found: PolicyProcesses, name: str, seconds: tuple[float, ...]
+    own: Own, found: PolicyProcesses, name: str, seconds: tuple[float, ...]
 ) -> None:
-    policy = found.find(f"{own}:{name}")
+    policy = found.find(own(name))
     talk = two_jobs(policy)
     (overran,) = talk.made(records.Overran)
     assert overran.seconds in seconds
     assert [peer.rate for peer in talk.peers.values()] == [50.0, 50.0]
-    again = found.find(f"{own}:{name}")
-    assert again is not policy and found.find(f"{own}:{name}") is again  # an operator may choose it again
+    again = found.find(own(name))
+    assert again is not policy and found.find(own(name)) is again  # an operator may choose it again
 
 
-def test_it_decides_and_remembers_as_it_would_here(own: str, found: PolicyProcesses) -> None:
-    name = f"{own}:remembering"
+def test_it_decides_and_remembers_as_it_would_here(own: Own, found: PolicyProcesses) -> None:
+    name = own("remembering")
     here, there = two_jobs(find(name)), two_jobs(found.find(name))
     for talk in (here, there):
         talk.join("c").post()
@@ -125,16 +135,16 @@ def test_it_decides_and_remembers_as_it_would_here(own: str, found: PolicyProces
         pytest.param("killed", r"its process has ended \(exit code 7\)", marks=pytest.mark.slow),
     ],
 )
-def test_what_it_does_wrong_is_said(own: str, found: PolicyProcesses, name: str, sentence: str) -> None:
-    talk = two_jobs(found.find(f"{own}:{name}"))
+def test_what_it_does_wrong_is_said(own: Own, found: PolicyProcesses, name: str, sentence: str) -> None:
+    talk = two_jobs(found.find(own(name)))
     texts = [record.text for record in talk.made(records.PolicyFailed)]
     assert texts and all(re.search(sentence, text) for text in texts)
     assert [peer.rate for peer in talk.peers.values()] == [50.0, 50.0]
 
 
 @pytest.mark.slow
-def test_what_it_prints_is_no_answer(own: str, found: PolicyProcesses) -> None:
-    talk = two_jobs(found.find(f"{own}:counter"))
+def test_what_it_prints_is_no_answer(own: Own, found: PolicyProcesses) -> None:
+    talk = two_jobs(found.find(own("counter")))
     assert not talk.made(records.PolicyFailed) and sum(peer.rate for peer in talk.peers.values()) == 100.0
 
 
@@ -143,8 +153,8 @@ def test_penstocks_own_decide_in_the_controller(found: PolicyProcesses) -> None:
 
 
 @pytest.mark.slow
-def test_a_compiled_loop_without_end_does_not_hold_up_everybody(server: Make, own: str) -> None:
-    controller = server(sharing=f"{own}:endless")
+def test_a_compiled_loop_without_end_does_not_hold_up_everybody(server: Make, own: Own) -> None:
+    controller = server(sharing=own("endless"))
     controller.start()
     clients = [controller.client() for _ in "ab"]  # who is forgotten here leaves the controller
     for job, client in zip("ab", clients, strict=True):
