@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -163,6 +162,7 @@ def test_ten_thousand_bent_frames() -> None:
 
 MANY = """
 import json, pathlib, re, sys
+sys.path[:0] = sys.argv[2:]
 from live.server.test_fuzz import fuzz
 
 def peak():
@@ -176,14 +176,15 @@ print(json.dumps(count | {"grown": peak() - before}))
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forking")
 @pytest.mark.parametrize(
     ("frames", "most"), [(30_000, 20_000), pytest.param(1_000_000, 50_000, marks=pytest.mark.soak)]
 )
 def test_many_bent_frames_take_little_memory(frames: int, most: int) -> None:
     """In a process of its own: beside thousands of tests, Python lets garbage grow to a quarter of what is alive."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+    folders = [str(Path(__file__).parents[2]), *sys.path]
     done = subprocess.run(
-        [sys.executable, "-c", MANY, str(frames)], env=env, capture_output=True, text=True, check=False
+        [sys.executable, "-c", MANY, str(frames), *folders], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     count = json.loads(done.stdout)
