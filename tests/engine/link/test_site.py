@@ -71,6 +71,30 @@ def test_nobody_waits_for_a_job_that_is_gone(policy: str) -> None:
     assert found.applications[1].completion is not None
 
 
+@pytest.mark.parametrize("times", ["forever", 4])
+def test_the_blocks_go_on_without_a_longest_job_that_is_gone(times: int | str) -> None:
+    """Blocks of hierarchical round-robin: b a | c b a | d b a | e b a. a is cut off before its first turn.
+
+    Its second operation would come at 9 s, after the window; the blocks from the second on are there all the same.
+    """
+    a = job("a", {"repeat": times, "phases": [{"write": 1}, {"compute": 8}]}, walltime=0.5)
+    b = job("b", {"repeat": times, "phases": [{"write": 1}]})
+    short = [job(name, {"write": 1}) for name in "cde"]
+    found = simulate(scenario(a, b, *short, window=8), "hierarchical-round-robin", timeline=True)
+    assert [each.completion for each in found.applications[2:]] == [2, 4, 6]
+    assert found.timeline is not None
+    kept = schedule_of(found.timeline)
+    assert [kept.names[i] for i in kept.application][:7] == list("bcbdbeb")
+
+
+def test_the_blocks_go_on_when_all_longest_jobs_are_gone() -> None:
+    """Blocks: a | b a | b a | c a. a is cut off in its first turn; without its blocks c would go before b's second."""
+    a = job("a", {"repeat": "forever", "phases": [{"write": 1}, {"compute": 8}]}, walltime=0.5)
+    rest = job("b", {"write": 1}, {"write": 1}), job("c", {"write": 1})
+    found = simulate(scenario(a, *rest, window=8), "hierarchical-round-robin")
+    assert [each.completion for each in found.applications] == [None, 2.5, 3.5]
+
+
 def test_uneven_nodes_are_slower() -> None:
     found = simulate(scenario(job("a", {"write": 3}, bandwidth=4, node_skew=2))).applications[0]
     assert (found.completion, found.transferred, found.stretch) == (6.0, 3.0, 1.0)  # min(4, 1)/2

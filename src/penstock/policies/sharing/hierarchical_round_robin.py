@@ -35,36 +35,36 @@ def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
 
 def _in_blocks(foresight: Foresight) -> Ints:
     """Whose operation comes when."""
-    counts = foresight.operations
-    most, reached = counts.max(), _reached(foresight)
+    counts, reached = foresight.operations, _reached(foresight)
+    most = counts.max()
     # A block is a stack: who comes later here is served earlier, and the first closes the block.
     order = ranked(-counts, -foresight.mean_work)
     order = order[counts[order] > 0]
-    levels = np.flatnonzero(counts[order] == most)
-    block = [np.tile(np.arange(reached), levels.size)]
-    height = [np.repeat(levels, reached)]
-    place = 0.0
-    for level in np.flatnonzero(counts[order] < most):
-        count = counts[order[level]]
-        mine = 1 + _going_round(place % (most - 1), count, most - 1, reached - 1)
-        place += count
-        block.append(mine)
-        height.append(np.full(mine.size, level))
-    blocks, heights = np.concatenate(block), np.concatenate(height)
-    return order[heights[np.lexsort([-heights, blocks])]]
+    blocks, place = [np.empty(0, np.int64)], 0.0
+    for job in order:
+        if counts[job] == most:
+            blocks.append(np.arange(reached[job]))
+        else:
+            blocks.append(1 + _going_round(place % (most - 1), counts[job], most - 1, reached[job]))
+            place += counts[job]
+    heights = np.repeat(np.arange(order.size), reached[order])
+    return order[heights[np.lexsort([-heights, np.concatenate(blocks)])]]
 
 
-def _reached(foresight: Foresight) -> int:
-    """How many blocks to build: inside a window, one more than the slowest of the longest jobs can reach."""
-    longest = foresight.operations == foresight.operations.max()
-    return int(min(foresight.operations.max(), np.diff(foresight.first)[longest].min() + 1))
+def _reached(foresight: Foresight) -> Ints:
+    """How many operations of each job to place: inside a window, one more than it can reach.
+
+    For that one the storage waits until the window ends, or the job's walltime, after which it has no turns.
+    """
+    reached: Ints = np.minimum(foresight.operations, np.diff(foresight.first) + 1).astype(np.int64)
+    return reached
 
 
 def _going_round(place: float, count: float, room: float, reached: int) -> Ints:
-    """Those below `reached` of `count` places from `place` on, where after `room` of them comes the first again."""
-    onward = np.arange(place, min(place + count, reached))
-    again = np.arange(0, max(0.0, min(place + count - room, reached)))
-    return np.concatenate([onward, again]).astype(np.int64)
+    """The first `reached` of `count` places from `place` on, where after `room` of them comes the first again."""
+    again = max(0.0, place + count - room)
+    onward = min(count - again, max(0.0, reached - again))
+    return np.concatenate([np.arange(min(again, reached)), np.arange(place, place + onward)]).astype(np.int64)
 
 
 @sharing("hierarchical-round-robin", source="P2 §3.2", prepare=blocks)
