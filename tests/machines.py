@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from strategies import amounts, phases
+from strategies import amounts, phases, some
 
 Document = dict[str, Any]
 # Whose order does not depend on what is left of a resource, nor on the mean loss of those who are there.
@@ -19,7 +19,7 @@ EFFICIENCIES = ([1.0, 0.75], [1.0, 0.9, 0.5])
 def platforms(draw: DrawFn, exact: bool, buffered: bool) -> Document:
     """At least two kinds of resources."""
     size = amounts(0.5, 6, exact)
-    kinds = draw(st.sets(st.sampled_from(["io_nodes", "targets", "links"]), min_size=1 if buffered else 2))
+    kinds = draw(some(["io_nodes", "targets", "links"], least=1 if buffered else 2))
     platform: Document = {}
     if "io_nodes" in kinds:
         platform["io_nodes"] = {"count": draw(st.integers(1, 3)), "bandwidth": draw(size), "nodes": 64}
@@ -27,7 +27,7 @@ def platforms(draw: DrawFn, exact: bool, buffered: bool) -> Document:
         platform["targets"] = draw(target_lists(exact))
     if "links" in kinds:
         ways = ["read_bandwidth", "write_bandwidth"] + ([] if "targets" in kinds else ["bandwidth"])
-        for way in sorted(draw(st.sets(st.sampled_from(ways), min_size=1))):
+        for way in draw(some(ways, least=1)):
             platform[way] = draw(size)
     if not platform.keys() & {"io_nodes", "targets"}:
         platform.setdefault("bandwidth", draw(size))
@@ -64,7 +64,7 @@ def jobs(draw: DrawFn, name: str, targets: int, exact: bool) -> Document:
         "read_bandwidth": amounts(0.5, 4, exact),
         "walltime": amounts(6, 24, exact),
     }
-    for key in sorted(draw(st.sets(st.sampled_from(sorted(optional)), max_size=2))):
+    for key in draw(some(optional, most=2)):
         job[key] = draw(optional[key])
     if targets and draw(st.booleans()):
         job["profile"] = {count: draw(amounts(0.5, 4, exact)) for count in range(1, targets + 1)}

@@ -6,7 +6,7 @@ both. Loops and windows are short enough for a slow engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -74,8 +74,13 @@ def loops(draw: DrawFn, exact: bool) -> list[Document]:
 
 
 @lru_cache(MADE)
-def _some(*values: str) -> SearchStrategy[set[str]]:
-    return st.sets(st.sampled_from(values))
+def _some(names: tuple[str, ...], least: int, most: int | None) -> SearchStrategy[list[str]]:
+    return st.sets(st.sampled_from(names), min_size=least, max_size=most).map(sorted)
+
+
+def some(names: Iterable[str], least: int = 0, most: int | None = None) -> SearchStrategy[list[str]]:
+    """Some of these, sorted: a set of strings has another order in every process, and what is drawn next would, too."""
+    return _some(tuple(sorted(names)), least, most)
 
 
 @st.composite
@@ -91,7 +96,7 @@ def applications(draw: DrawFn, name: str, window: Document | None, forever: bool
         "write_bandwidth": amounts(0.5, 4, exact),
         "release": amounts(0, window["end"] * 0.75 if window else 12, exact),
     }
-    for key in sorted(draw(_some(*sorted(optional)))):  # a set has another order in every process
+    for key in draw(some(optional)):
         application[key] = draw(optional[key])
     lead = window["begin"] - application.get("release", 0) if window else 0
     if lead > 0 and draw(st.booleans()):
@@ -209,7 +214,7 @@ def striped_applications(draw: DrawFn, name: str, targets: int, exact: bool) -> 
         "bandwidth": amounts(0.5, 2, exact),
         "release": amounts(0, 6, exact),
     }
-    for key in sorted(draw(_some(*sorted(optional)))):  # a set has another order in every process
+    for key in draw(some(optional)):
         application[key] = draw(optional[key])
     return application
 
