@@ -527,9 +527,9 @@ class Job:
         return self.entered and self.doing != "done"
 
     def give(self, free: float, device: float) -> float:
-        """Top its part up with what is free; what is left then."""
-        missing = self.whole - self.space
-        given = missing if missing <= free + TOLERANCE * device else max(0.0, free)
+        """Top its part up with what is free, unless that is rounding; what is left then."""
+        missing, nothing = self.whole - self.space, TOLERANCE * device
+        given = missing if missing <= free + nothing else free if free > nothing else 0.0
         self.space = self.whole if given == missing else self.space + given
         if given > TOLERANCE * device:
             if self.level == OVER:  # what it has in the common part moves into its own

@@ -52,12 +52,12 @@ def _free(script: Script, state: TierState) -> float:
 
 @inlined
 def _give(script: Script, state: TierState, k: int, free: float) -> float:
-    """Let it have what it lacks, or what there is; what is left."""
+    """Let it have what it lacks, or what there is, if that is more than rounding; what is left."""
     given = script.whole[k] - state.space[k]
     if given <= free + SAME * script.device:
         state.space[k] = script.whole[k]
     else:
-        given = max(0.0, free)
+        given = free if free > SAME * script.device else 0.0
         state.space[k] += given
     if given > SAME * script.device and state.beyond[k] == 1:
         if held_by(state, k) > state.space[k] - given:  # what it has in the common part moves into its own
