@@ -126,3 +126,21 @@ def test_who_finds_no_room_in_the_buffer_writes_past_its_port() -> None:
     plan = {"sharing": "fair-share", "buffering": {"lead": 0}}
     document = {"version": 1, "platform": platform, "applications": [a, b, c], "plan": plan}
     assert simulate(Scenario.from_document(document)).applications[2].completion == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("capacity", [2.0, 3.0])
+def test_what_rounding_leaves_of_the_device_is_no_room(capacity: float) -> None:
+    """a, b and c have all of it, though 2 - 1.4 - 0.4 - 0.2 is 6e-17 by its digits, and e is next. So d writes past.
+
+    Its byte takes 1 s; twice across the port, at 0.25 bytes/s, it took 4.
+    """
+    shares = {"a": 0.7, "b": 0.2, "c": 0.1, "d": 0.25, "e": 0.25}
+    jobs: list[dict[str, Any]] = [{"name": name, "bandwidth": 1, "phases": [{"compute": 12}]} for name in "abcde"]
+    jobs[3] |= {"release": 3, "phases": [{"write": 1}]}
+    jobs[4] |= {"release": 2}
+    device = {"capacity": capacity, "bandwidth": 0.5, "shares": shares}
+    platform = {"read_bandwidth": 2, "write_bandwidth": 2, "burst_buffer": device}
+    scenario = Scenario.from_document({"version": 1, "platform": platform, "applications": jobs})
+    plan = Plan.model_validate({"sharing": "fcfs", "buffering": {"lead": "forever"}})
+    assert simulate(scenario, plan=plan).applications[3].completion == approx(4.0)
+    assert buffer(scenario, capacity, lead=math.inf, strategy="fair").completion[3] == approx(4.0)

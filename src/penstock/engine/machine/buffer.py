@@ -214,13 +214,15 @@ def _free(pool: Pool) -> float:
 
 @inner
 def _give(pool: Pool, k: int, free: float) -> float:
-    """Let it have what it lacks, or what there is; what is left."""
-    given = min(pool.whole[k] - pool.space[k], free)
-    if pool.whole[k] - pool.space[k] <= free + SAME * pool.numbers[DEVICE]:
+    """Let it have what it lacks, or what there is, if that is more than rounding; what is left."""
+    nothing = SAME * pool.numbers[DEVICE]
+    given = pool.whole[k] - pool.space[k]
+    if given <= free + nothing:
         pool.space[k] = pool.whole[k]
     else:
+        given = free if free > nothing else 0.0
         pool.space[k] += given
-    if pool.space[k] - pool.out[k] - pool.input[k] > SAME * pool.numbers[DEVICE]:
+    if pool.space[k] - pool.out[k] - pool.input[k] > nothing:
         pool.full[k] = 0
     return max(0.0, free - given)  # type: ignore[no-any-return]
 
