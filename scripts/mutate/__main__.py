@@ -38,7 +38,9 @@ def _group(tests: list[str], drawn: list[tuple[Path, Mutant]], seconds: float, o
         return
     outcomes = Outcomes(options.verbose)
     trials = Trials(drawn[: options.most], seconds, options.longest, outcomes.tell)
-    pytest.main(["-s", "-q", "--no-header", "--no-summary", "-p", "no:cacheprovider", *tests], plugins=[trials])
+    pytest.main(
+        ["-s", "-q", "--tb=native", "--no-header", "--no-summary", "-p", "no:cacheprovider", *tests], plugins=[trials]
+    )
     outcomes.show(Counter(path for path, _ in drawn))
     os._exit(0)
 

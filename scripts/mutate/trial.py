@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import NoReturn
 
 import pytest
 from hypothesis import Phase, settings
@@ -27,6 +28,7 @@ from scripts.mutate.mutants import Mutant
 
 PROFILE = "mutate"  # of hypothesis
 _MEMORY = 4 << 30  # bytes; a loop that no longer ends may fill a list
+_AGAIN = 1.0  # seconds after which a test that goes on although it takes too long is told so again
 _SLOWER = 10.0  # times that a mutant may take what the tests take without it, and a second
 
 
@@ -49,7 +51,9 @@ class Trials:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run every test for each mutant instead of once."""
-        whole = forked(lambda: _ran(session.items, stop=False), limit=3600.0)
+        whole = forked(lambda: _ran(session.items, stop=False, longest=self._longest), limit=3600.0)
+        if not whole.seconds:
+            pytest.exit(f"no test passes without a change: {whole.stopped}")
         quick = {name: seconds for name, seconds in whole.seconds.items() if seconds <= self._longest}
         items = sorted((item for item in session.items if item.nodeid in quick), key=lambda item: quick[item.nodeid])
         limit = 1.0 + _SLOWER * sum(quick.values())
@@ -69,9 +73,9 @@ class Trials:
 
 
 def register_profile() -> None:
-    """The same examples every time, and when one fails, no search for a smaller one."""
+    """As many examples as in `make test`, the same every time, and when one fails, no search for a smaller one."""
     phases = (Phase.explicit, Phase.generate)
-    settings.register_profile(PROFILE, max_examples=50, derandomize=True, deadline=None, database=None, phases=phases)
+    settings.register_profile(PROFILE, max_examples=10, derandomize=True, deadline=None, database=None, phases=phases)
 
 
 def _ran_changed(items: list[pytest.Item], path: Path, mutant: Mutant, functions: list[FunctionType]) -> Result:
@@ -102,10 +106,10 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _ran(items: list[pytest.Item], stop: bool) -> Result:
-    """Run tests; `stop` at the first that fails."""
+def _ran(items: list[pytest.Item], stop: bool, longest: float = 0.0) -> Result:
+    """Run tests; `stop` at the first that fails. One that takes `longest` seconds fails; 0 means that none does."""
     result = Result()
-    watcher = _Watcher(result)
+    watcher = _Watcher(result, longest)
     items[0].config.pluginmanager.register(watcher)
     for item, after in zip(items, [*items[1:], None], strict=True):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
@@ -114,11 +118,24 @@ def _ran(items: list[pytest.Item], stop: bool) -> Result:
     return result
 
 
+def _too_long(number: int, frame: object) -> NoReturn:
+    pytest.fail("it takes too long")
+
+
 class _Watcher:
     """Notes how tests go."""
 
-    def __init__(self, result: Result) -> None:
-        self._result = result
+    def __init__(self, result: Result, longest: float) -> None:
+        self._result, self._longest = result, longest
+        signal.signal(signal.SIGALRM, _too_long)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        signal.setitimer(signal.ITIMER_REAL, self._longest, _AGAIN)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -158,12 +175,12 @@ def _in_child(work: Callable[[], Result], writing: int) -> None:
 
 
 def _ended(child: int, limit: float) -> bool:
-    """Wait for a process; end it and whatever it started when its time is over."""
+    """Wait for a process; end it when its time is over, and whatever it started in any case."""
     until = time.monotonic() + limit
-    while time.monotonic() < until:
-        if os.waitpid(child, os.WNOHANG)[0]:
-            return True
+    in_time = False
+    while not in_time and time.monotonic() < until:
         time.sleep(0.01)
+        in_time = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return False
+    return in_time
