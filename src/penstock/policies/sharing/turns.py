@@ -40,7 +40,6 @@ def take_turns(view: View, rates: Floats) -> None:
         place = _awaited(memory, jobs, view.now)
         if place >= 0:
             job = memory[2 + _WIDTH * place : 2 + _WIDTH * (place + 1)]
-            memory[_TURN] = place
             if start_application(view, job[_WHO], rates):
                 job[_LEFT] -= 1.0
                 memory[_TURN] = (place + 1) % jobs
