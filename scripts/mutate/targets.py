@@ -8,15 +8,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "penstock"
 
-_ENGINE = ("tests/engine/link", "tests/policies/sharing")
+_ENGINE = ("tests/engine/test_rows.py", "tests/engine/link", "tests/engine/targets", "tests/policies/sharing")
 _ORDERS = ("tests/engine/link", "tests/policies/sharing", "tests/live/core/test_decisions.py")
+_MACHINE = ("tests/engine/machine",)
 _CORE = ("tests/live/core",)
 _MEMBER = ("tests/client/test_member.py", "tests/client/test_member_rules.py", "tests/client/test_phases.py")
-_BUCKET = ("tests/client/test_bucket.py", "tests/client/test_shared.py")
+_BUCKET = ("tests/client/test_bucket.py",)
 
 TARGETS: dict[str, tuple[str, ...]] = {
     "engine/link/losses.py": _ENGINE,
     "engine/rows.py": _ENGINE,
+    "engine/targets/losses.py": _ENGINE,
+    "engine/machine/filling.py": _MACHINE,
+    "engine/machine/levels.py": _MACHINE,
+    "engine/machine/motion.py": _MACHINE,
+    "engine/machine/standing.py": _MACHINE,
+    "policies/sharing/rounds.py": ("tests/policies/sharing/test_rounds.py",),
     "policies/sharing/rules.py": _ORDERS,
     "policies/sharing/order.py": _ORDERS,
     "policies/sharing/exclusive.py": _ORDERS,
