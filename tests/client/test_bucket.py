@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import threading
 from functools import partial
 
@@ -253,6 +254,196 @@ def test_a_waiter_that_vanished_is_passed_over() -> None:
     clock.at(101.0, lambda: bucket.set_rate(1e6))
     bucket.acquire(1e6)
     assert 101.0 + GONE - 2.0 < clock.now < 101.0 + GONE + 3.0
+
+
+# --- rules that no other test would miss, each found by changing it: see `make mutate`
+
+
+def paused(bucket: Bucket, amount: float) -> tuple[float, Waiter]:
+    """How long one is told to wait, and who it is."""
+    waiter = bucket.enter(amount, lambda: None)
+    return bucket.serve(waiter), waiter
+
+
+def test_a_pause_ends_when_all_is_paid_or_the_lease_is_over_or_after_a_second() -> None:
+    assert paused(virtual(1e6)[0], 5e5)[0] == pytest.approx(0.5)
+    assert paused(virtual(1e6)[0], 3e6)[0] == 1.0
+    assert paused(virtual(1e6, expiry=100.25)[0], 3e6)[0] == pytest.approx(0.25)
+    assert paused(virtual(0.5)[0], 1.0)[0] == 1.0  # less than a byte in a second
+    assert paused(virtual(0.0)[0], 1.0)[0] == 1.0
+    assert paused(virtual(1e9)[0], 1e-3)[0] == 1e-6  # never 0, which would mean paid
+
+
+def test_half_of_what_is_owed_is_taken_and_the_rest_is_waited_for() -> None:
+    bucket, clock = virtual(1e6)
+    _, waiter = paused(bucket, 3e6)
+    clock.now += 2.0
+    assert bucket.serve(waiter) == pytest.approx(1.0) and waiter.left == pytest.approx(1e6)
+    clock.now += 0.6
+    assert bucket.serve(waiter) == pytest.approx(0.4)
+    clock.now += 0.4 + 1e-9
+    assert bucket.serve(waiter) == 0.0 and bucket.admitted == 3e6
+    assert bucket.leave(waiter) == pytest.approx(3.0) == bucket.waited
+
+
+def test_while_somebody_waits_the_bucket_holds_what_is_owed_on_top() -> None:
+    """Who sleeps for long finds all that it waited for, and no more than the depth besides."""
+    for late in (0.0, 50.0):
+        bucket, clock = virtual(1e6)
+        _, waiter = paused(bucket, 3e6)
+        clock.now += 3.0 + depth_of(1e6) / 1e6 + late
+        bucket.rate  # noqa: B018 - which fills it
+        assert bucket.serve(waiter) == 0.0
+        bucket.leave(waiter)
+        assert paused(bucket, depth_of(1e6) + 1e5)[0] == pytest.approx(0.1, abs=1e-6)
+
+
+def test_who_gives_up_leaves_the_next_one_no_more_than_the_depth() -> None:
+    bucket, clock = virtual(1e6)
+    _, first = paused(bucket, 3e6)
+    _, second = paused(bucket, depth_of(1e6) + 1e5)
+    clock.now += 2.0
+    bucket.rate  # noqa: B018
+    bucket.leave(first)
+    assert bucket.serve(second) == pytest.approx(0.1)
+    assert bucket.admitted == 0.0
+
+
+def test_who_leaves_from_the_middle_of_the_line_disturbs_nobody() -> None:
+    bucket, clock = virtual(1e6)
+    _, first = paused(bucket, 3e6)
+    _, second = paused(bucket, 1e6)
+    bucket.leave(second)
+    clock.now += 3.0 + 1e-9
+    assert bucket.serve(first) == 0.0  # what it owes is still held for it
+
+
+def test_the_first_in_line_is_woken_by_whatever_may_let_it_go_on() -> None:
+    bucket, _ = virtual(1e6)
+    woken: list[str] = []
+    first, second = (bucket.enter(1e9, partial(woken.append, name)) for name in ("first", "second"))
+    bucket.serve(first)
+    assert bucket.serve(second) == 1.0
+    bucket.set_rate(1e6, 200.0, None)  # the same: nobody need look
+    assert woken == []
+    bucket.set_rate(2e6)
+    bucket.refund(10.0)
+    assert woken == ["first"] * 2
+    bucket.leave(first)
+    assert woken == ["first"] * 2 + ["second"]
+    bucket.close()
+    assert woken == ["first"] * 2 + ["second"] * 2
+    assert bucket.serve(second) == 0.0
+
+
+def test_who_has_not_looked_for_five_seconds_is_passed_over() -> None:
+    bucket, clock = virtual(0.0)
+    woken: list[str] = []
+    bucket.serve(bucket.enter(1.0, lambda: None))
+    second = bucket.enter(1.0, lambda: woken.append("second"))
+    bucket.serve(second)
+    clock.now += GONE
+    assert bucket.serve(second) == 1.0 and not woken  # it may just look
+    clock.now += 0.001
+    assert bucket.serve(second) == 1.0 and woken == ["second"]
+    assert list(bucket._waiters) == [second]
+
+
+def test_what_is_paid_back_fills_no_more_than_the_depth() -> None:
+    bucket, _ = virtual(1e6)
+    bucket.acquire(3e6)
+    assert bucket.admitted == bucket.moved == 3e6
+    bucket.refund(2e6)
+    assert bucket.admitted == 1e6
+    assert paused(bucket, depth_of(1e6) + 1e5)[0] == pytest.approx(0.1)
+    unpaced, _ = virtual(None)
+    unpaced.acquire(10.0)
+    unpaced.refund(4.0)
+    assert unpaced.admitted == 6.0
+    unpaced.set_rate(1e6)
+    assert paused(unpaced, 1e5)[0] == pytest.approx(0.1)  # nothing was saved meanwhile
+
+
+def test_a_rate_with_an_end_is_a_controllers_word() -> None:
+    bucket, clock = virtual(1e6, expiry=101.0, fallback=5e5)
+    assert bucket.granted and bucket.rate == 1e6
+    clock.now = 101.0
+    assert not bucket.granted and bucket.rate == 5e5 and bucket.slice == slice_of(5e5)
+    assert not virtual(1e6)[0].granted
+
+
+def test_after_its_end_a_lease_has_filled_the_bucket_by_both_rates() -> None:
+    bucket, clock = virtual(1e6, expiry=100.01, fallback=5e5)
+    clock.now = 100.03
+    assert bucket.rate == 5e5
+    assert paused(bucket, 1e4 + 1e4 + 1e5)[0] == pytest.approx(0.2)  # 0.01 s at 1e6, 0.02 s at 5e5
+
+
+def test_once_closed_no_lease_ends() -> None:
+    bucket, clock = virtual(1e6, expiry=101.0, fallback=1.0)
+    bucket.close()
+    assert bucket.slice == MIB
+    bucket.set_rate(1.0)
+    clock.now = 200.0
+    assert bucket.acquire(1e12) == 0.0 and bucket.rate is None
+
+
+def test_a_clock_that_steps_back_takes_nothing() -> None:
+    bucket, clock = virtual(1e6)
+    clock.now += 0.01
+    assert bucket.rate == 1e6
+    clock.now -= 5.0
+    assert bucket.rate == 1e6
+    clock.now += 5.0
+    assert paused(bucket, 1e4 + 1e5)[0] == pytest.approx(0.1)
+
+
+def test_a_gate_that_is_open_lets_one_through_at_once() -> None:
+    gate = Gate()
+    gate.open()
+    gate.open()
+    before = boottime()
+    gate.sleep(PATIENCE)
+    assert boottime() - before < PATIENCE
+    gate.sleep(0.001)  # closed behind it
+
+
+class Node:
+    """What the processes of a node have in common: it lets nobody go on before it is asked three times."""
+
+    def __init__(self) -> None:
+        self.entered: list[float] = []
+        self.asked = 0
+
+    def enter(self, amount: float, wake: object) -> str:
+        self.entered.append(amount)
+        return "claim"
+
+    def serve(self, claim: str) -> float:
+        assert claim == "claim"
+        self.asked += 1
+        return 0.0 if self.asked >= 3 else 0.5
+
+
+@pytest.mark.parametrize("amount", [10.0, 1e6])
+def test_the_rate_of_a_whole_node_is_paid_from_what_its_processes_have_in_common(amount: float) -> None:
+    bucket, clock = virtual(1e6)
+    clock.now += 1.0  # 10 bytes are there at once
+    bucket.common = node = Node()
+    assert bucket.acquire(amount) == pytest.approx(1.0 + max(0.0, amount - depth_of(1e6)) / 1e6)
+    assert node.entered == [amount] and node.asked == 3 and bucket.admitted == amount
+
+
+def test_a_rate_of_ones_own_is_not_paid_in_common() -> None:
+    for rate, expiry in [(1e6, 200.0), (None, math.inf)]:
+        bucket, clock = virtual(rate, expiry=expiry)
+        clock.now += 1.0
+        bucket.common = node = Node()
+        assert bucket.acquire(10.0) == 0.0
+        assert node.asked == 0
+
+
+# --- by the real clock
 
 
 def sixteen_threads() -> tuple[float, list[int]]:
