@@ -32,12 +32,9 @@ def _copy(function: Any) -> Any:
     if function in (kernels.part, kernels.glance):
         return _slice
     python = kernels.plain(function)
-    if python is function:  # as in a process without a compiler
-        return function
     known = dict(python.__globals__)
-    copy = FunctionType(python.__code__, known, python.__name__, python.__defaults__, python.__closure__)
     for name in python.__code__.co_names:
         value = known.get(name)
-        if hasattr(value, "py_func") or value in (kernels.part, kernels.glance):
+        if hasattr(value, "py_func") or value is kernels.part or value is kernels.glance:
             known[name] = _copy(value)
-    return copy
+    return FunctionType(python.__code__, known, python.__name__, python.__defaults__, python.__closure__)

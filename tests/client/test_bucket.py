@@ -269,8 +269,8 @@ def test_a_pause_ends_when_all_is_paid_or_the_lease_is_over_or_after_a_second() 
     assert paused(virtual(1e6)[0], 5e5)[0] == pytest.approx(0.5)
     assert paused(virtual(1e6)[0], 3e6)[0] == 1.0
     assert paused(virtual(1e6, expiry=100.25)[0], 3e6)[0] == pytest.approx(0.25)
-    assert paused(virtual(0.5)[0], 1.0)[0] == 1.0  # less than a byte in a second
-    assert paused(virtual(0.0)[0], 1.0)[0] == 1.0
+    assert paused(virtual(0.5)[0], 0.25)[0] == 0.5  # less than a byte in a second
+    assert paused(virtual(0.0)[0], 0.25)[0] == 1.0
     assert paused(virtual(1e9)[0], 1e-3)[0] == 1e-6  # never 0, which would mean paid
 
 
@@ -284,6 +284,20 @@ def test_half_of_what_is_owed_is_taken_and_the_rest_is_waited_for() -> None:
     clock.now += 0.4 + 1e-9
     assert bucket.serve(waiter) == 0.0 and bucket.admitted == 3e6
     assert bucket.leave(waiter) == pytest.approx(3.0) == bucket.waited
+
+
+def test_what_is_saved_is_the_depth_and_not_a_byte_more() -> None:
+    bucket, clock = virtual(1e6)
+    clock.now += 100.0
+    assert paused(bucket, depth_of(1e6) + 1e5)[0] == pytest.approx(0.1, abs=1e-9)
+    bucket, clock = virtual(1e6)
+    clock.now += 100.0
+    bucket.set_rate(None)
+    bucket.set_rate(1e6)
+    assert paused(bucket, 1e5)[0] == pytest.approx(0.1, abs=1e-9)  # unpaced, nothing is saved
+    bucket, clock = virtual(10e6, expiry=101.0, fallback=1e6)
+    clock.now = 101.0  # from here on by the fallback
+    assert paused(bucket, depth_of(1e6) + 1e5)[0] == pytest.approx(0.1, abs=1e-9)
 
 
 def test_while_somebody_waits_the_bucket_holds_what_is_owed_on_top() -> None:
@@ -306,7 +320,16 @@ def test_who_gives_up_leaves_the_next_one_no_more_than_the_depth() -> None:
     bucket.rate  # noqa: B018
     bucket.leave(first)
     assert bucket.serve(second) == pytest.approx(0.1)
+    bucket.leave(second)
+    clock.now += 100.0
+    assert paused(bucket, depth_of(1e6) + 1e5)[0] == pytest.approx(0.1, abs=1e-9)  # nothing is owed any more
     assert bucket.admitted == 0.0
+
+
+def test_nobody_overtakes_who_waits() -> None:
+    bucket, _ = virtual(1e6)
+    paused(bucket, 3e9)
+    assert bucket.acquire(10.0) > GONE  # when the first has not looked for so long
 
 
 def test_who_leaves_from_the_middle_of_the_line_disturbs_nobody() -> None:
@@ -356,6 +379,10 @@ def test_what_is_paid_back_fills_no_more_than_the_depth() -> None:
     bucket.refund(2e6)
     assert bucket.admitted == 1e6
     assert paused(bucket, depth_of(1e6) + 1e5)[0] == pytest.approx(0.1)
+    bucket, clock = virtual(1e6)
+    bucket.acquire(1e6)
+    bucket.refund(1e4)
+    assert paused(bucket, 1e4 + 1e5)[0] == pytest.approx(0.1)  # and no more than was paid
     unpaced, _ = virtual(None)
     unpaced.acquire(10.0)
     unpaced.refund(4.0)
@@ -405,7 +432,10 @@ def test_a_gate_that_is_open_lets_one_through_at_once() -> None:
     before = boottime()
     gate.sleep(PATIENCE)
     assert boottime() - before < PATIENCE
-    gate.sleep(0.001)  # closed behind it
+    before = boottime()
+    gate.sleep(0.005)  # closed behind it, as it was at first
+    Gate().sleep(0.005)
+    assert boottime() - before >= 0.01
 
 
 class Node:
