@@ -22,12 +22,17 @@ def main() -> None:
     os.chdir(ROOT)
     os.environ["HYPOTHESIS_PROFILE"] = PROFILE
     register_profile()
-    known = {module: mutants((PACKAGE / module).read_text(encoding="utf-8")) for module in options.modules}
+    known = {module: _mutants_of(module, options.line) for module in options.modules}
     total = sum(map(len, known.values()))
     for tests, modules in groups(options.modules):
         drawn = [(PACKAGE / module, mutant) for module in modules for mutant in known[module]]
         random.Random(options.seed).shuffle(drawn)
         _group(tests, drawn, options.seconds * len(drawn) / total, options)
+
+
+def _mutants_of(module: str, lines: list[int] | None) -> list[Mutant]:
+    found = mutants((PACKAGE / module).read_text(encoding="utf-8"))
+    return found if lines is None else [mutant for mutant in found if mutant.line in lines]
 
 
 def _group(tests: list[str], drawn: list[tuple[Path, Mutant]], seconds: float, options: argparse.Namespace) -> None:
@@ -78,6 +83,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(TARGETS)}; all if none is given")
     parser.add_argument("--seconds", type=float, default=1200.0, help="budget; what does not fit in is not tried")
     parser.add_argument("--most", type=int, metavar="COUNT", help="mutants tried of modules with the same tests")
+    parser.add_argument("--line", type=int, action="append", help="only mutants of this line; may be given again")
     parser.add_argument("--seed", type=int, default=0, help="of the order in which mutants are tried")
     parser.add_argument("--longest", type=float, default=5.0, help="tests that take longer, in seconds, are left out")
     parser.add_argument("--verbose", action="store_true", help="also show what was noticed, and by which test")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from live.core.talk import CAPACITY, EPOCH, Peer, Talk, amounts, known
 from penstock.live.core import ControllerState, Resource, Stage, charges, records
 from penstock.live.core.events import ProcessDead
-from penstock.live.core.members import App, Member
+from penstock.live.core.members import App, Member, Op
+from penstock.live.core.resources import Route, Routes
 from penstock.live.core.snapshots import BadSnapshot
 from penstock.wire import messages as wire
 
@@ -263,3 +264,68 @@ def test_a_snapshot_keeps_everything():
     restored = ControllerState.restore(talk.state.snapshot(), talk.settings)
     assert known(restored) == known(talk.state)
     assert restored.snapshot() == talk.state.snapshot()
+
+
+# --- one member, by hand
+
+
+def one(**given: Any) -> Member:
+    app = App(1, "a", 0, 0, release=0.0, progress=0.0, since=0.0)
+    return Member(app, given.pop("number", 0), 1.0, **given)
+
+
+def test_a_charge_is_the_most_that_may_be_in_use() -> None:
+    member = one()
+    charges.grant(member, (7, 1), 30.0, free=False)
+    charges.grant(member, (7, 2), 10.0, free=False)
+    assert (member.rev, member.rate, member.charge, member.free) == (2, 10.0, 30.0, None)
+    charges.ack(member, (7, 2), 10.0)
+    assert member.revs == {(7, 2): 10.0} and member.charge == 10.0
+    charges.ack(member, (8, 1), 4.0)  # of another epoch, by its own word
+    assert member.revs == {(8, 1): 4.0} and member.charge == 4.0
+
+
+def test_one_that_goes_unpaced_is_charged_with_the_most_it_could_use_since() -> None:
+    member = one()
+    charges.grant(member, (7, 1), 30.0, free=False)
+    charges.grant(member, (7, 2), 20.0, free=True)
+    assert member.free == (7, 2) and member.charge == 30.0
+    charges.unpaced(member, (7, 2), 25.0)
+    assert member.revs[7, 2] == 25.0 and member.charge == 30.0
+    charges.unpaced(member, (7, 2), 15.0)
+    assert member.revs[7, 2] == 25.0
+    charges.ack(member, (7, 2), 20.0)
+    assert member.free == (7, 2) and member.charge == 25.0  # this is the one by which it goes unpaced
+    charges.grant(member, (7, 3), 5.0, free=False)
+    charges.ack(member, (7, 3), 5.0)
+    assert member.free is None and member.charge == 5.0
+
+
+def test_a_lapse_is_over_once_it_is_acked() -> None:
+    for acked, lapse in [((7, 2), ((7, 3), 9.0)), ((7, 3), None), ((7, 4), None)]:
+        member = one(revs={(7, 2): 30.0, (7, 3): 10.0}, lapse=((7, 3), 9.0))
+        charges.ack(member, acked, 10.0)
+        assert member.lapse == lapse
+
+
+def test_what_one_may_be_using_is_held_until_it_acks() -> None:
+    member = one(revs={(7, 1): 30.0, (7, 2): 10.0}, lapse=((7, 2), 9.0), rate=10.0, charge=30.0, free=(7, 1))
+    charges.hold(member, (8, 3), 12.0)
+    assert member.revs == {(8, 3): 12.0} and (member.rev, member.charge, member.free) == (3, 12.0, (8, 3))
+    assert member.lapse is None and member.rate == 10.0
+    member.free = None
+    charges.hold(member, (8, 4), 12.0)
+    assert member.free is None
+    charges.release(member)
+    assert (member.revs, member.rate, member.charge, member.free, member.lapse) == ({}, 0.0, 0.0, None, None)
+
+
+def test_sums_have_the_last_digit_of_the_exact_sum() -> None:
+    """0.1, 0.2 and 0.3 added one after the other are 0.6000000000000001."""
+    routes = Routes((Resource("all", CAPACITY),))
+    counted = charges.Charges(routes, strict=False, machine_nodes=10)
+    for number, charge in enumerate((0.1, 0.2)):
+        op = Op(1, 1.0, Route(("write", ()), ((0, 1.0),)), None, 0.0, 0.0)
+        counted.put(one(number=number, op=op, stage=Stage.POSTED, charge=charge))
+    counted.put(one(number=2, stage=Stage.LOST, fallback={"all": 0.3}))
+    assert counted.used == counted.outside() == [0.6]

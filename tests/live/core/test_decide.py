@@ -170,6 +170,40 @@ def test_a_policy_remembers_what_it_noted_in_the_first_round() -> None:
     assert decision.memory == [("x", 0, 60.0), ("x", 1, 60.0), ("y", 0, 20.0), ("y", 2, 20.0)]
 
 
+def test_what_is_remembered_may_be_no_number_at_times() -> None:
+    notes = [0.0] * 3
+
+    def noting(view: Any, rates: Any) -> None:
+        view.memory[:] = notes[: view.memory.size]
+        rates[:] = np.minimum(view.limit, view.capacity / rates.size)
+
+    talk = Talk(Sharing("noting", noting, noting, False, "", "test", {}, memory=1))
+    talk.step(*(talk.join(name).a_post() for name in "abc"))
+    decider, state = talk.core.decider, talk.state
+    state.memory.width, state.memory.numbers = 1, {"all": np.array([nan, nan, 1.0])}
+    notes[:] = [nan, 5.0, nan]
+    [shown], changes = decider._shown(state, np.zeros(3)), []
+    decider._answer(decider.policy, state, "all", shown.view, changes)
+    assert [index for _, index, _ in changes] == [1, 2] and changes[0] == ("all", 1, 5.0)
+
+
+def test_how_many_numbers_a_policy_remembers_of_each_job() -> None:
+    assert decide.Decider(find("set-10"))._width == 2
+    assert decide.Decider(find("fcfs"))._width == 0
+    assert decide.Decider(find("list-shortest-io"))._width == 0  # it plans anew at each decision
+
+
+def test_a_policy_without_a_memory_is_shown_none() -> None:
+    sizes: list[int] = []
+
+    def forgetful(view: Any, rates: Any) -> None:
+        sizes.append(view.memory.size)
+        rates[:] = np.minimum(view.limit, view.capacity / rates.size)
+
+    Talk(forgetful).join("a").post()
+    assert set(sizes) == {0}
+
+
 # --- floors
 
 
@@ -258,6 +292,7 @@ def test_small_decreases_are_told_if_the_increases_would_not_fit_otherwise() -> 
     assert told([60.0, 40.0], [54.5, 45.5]) == [True, True]
     assert told([60.0, 30.0], [54.5, 40.0]) == [False, True]  # it just fits
     assert told([60.0, 30.0], [54.5, 40.0], outside=1.0) == [True, True]
+    assert told([60.0, 30.0], [54.5, 40.5]) == [True, True]  # half a byte too many
     # 4 too many: the largest two decreases, 2.5 and 2, are enough.
     assert told([30.0, 30.0, 30.0, 10.0], [28.0, 29.0, 27.5, 14.0]) == [True, False, True, True]
     # 2 too many, half of which counts: 30 + 30 + 30 + 14 on this resource.
