@@ -145,6 +145,14 @@ def test_how_often_a_policy_may_be_asked(every: float | None, accepted: bool) ->
     assert tuple(outlooks[0]) == (0.0, inf, 0)
 
 
+def test_a_policy_that_cannot_say_how_often_is_named() -> None:
+    def ticks(outlook: Any, settings: Any) -> float | None:
+        raise ValueError("no idea")
+
+    with pytest.raises(PolicyError, match=r"sharing policy 'fair-share' raised ValueError: no idea \(line \d+\)"):
+        decide.tick_of(replace(find("fair-share"), ticks=ticks), SimpleNamespace(window_end=None))  # type: ignore[arg-type]
+
+
 def test_users_may_have_less_than_a_byte_each() -> None:
     talk = Talk(resources=(Resource("all", 1.0),), shares=(Share("", 1000, 1.0),))
     peers = [talk.join(job, uid=uid) for job, uid in (("a", 1000), ("b", 1001))]
