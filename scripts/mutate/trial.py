@@ -29,7 +29,7 @@ from scripts.mutate.mutants import Mutant
 PROFILE = "mutate"  # of hypothesis
 _MEMORY = 4 << 30  # bytes; a loop that no longer ends may fill a list
 _AGAIN = 1.0  # seconds after which a test that goes on although it takes too long is told so again
-_SLOWER = 10.0  # times that a mutant may take what the tests take without it, and a second
+_SLOWER = 10.0  # times that a test may take what it takes without a mutant, and a second
 
 
 @dataclass
@@ -51,12 +51,11 @@ class Trials:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run every test for each mutant instead of once."""
-        whole = forked(lambda: _ran(session.items, stop=False, longest=self._longest), limit=3600.0)
+        whole = forked(lambda: _ran(session.items, lambda name: self._longest, stop=False), limit=3600.0)
         if not whole.seconds:
             pytest.exit(f"no test passes without a change: {whole.stopped}")
         quick = {name: seconds for name, seconds in whole.seconds.items() if seconds <= self._longest}
         items = sorted((item for item in session.items if item.nodeid in quick), key=lambda item: quick[item.nodeid])
-        limit = 1.0 + _SLOWER * sum(quick.values())
         functions = _functions({path for path, _ in self._mutants})
         gc.freeze()  # so that no fork looks at, and copies, what all of them share
         print(f"{len(items)} of {len(session.items)} tests, {sum(quick.values()):.1f} s", flush=True)
@@ -65,7 +64,7 @@ class Trials:
             if time.monotonic() > until:
                 break
             changed = functions.get((path, mutant.outermost), [])
-            result = forked(partial(_ran_changed, items, path, mutant, changed), limit)
+            result = forked(partial(_ran_changed, items, quick, path, mutant, changed), _most(sum(quick.values())))
             # Who noticed one mutant notices the next one likely, too.
             items.sort(key=lambda item: item.nodeid != result.stopped)
             self._tell(path, mutant, result)
@@ -78,14 +77,21 @@ def register_profile() -> None:
     settings.register_profile(PROFILE, max_examples=10, derandomize=True, deadline=None, database=None, phases=phases)
 
 
-def _ran_changed(items: list[pytest.Item], path: Path, mutant: Mutant, functions: list[FunctionType]) -> Result:
+def _most(seconds: float) -> float:
+    """How long something may take with a mutant that takes so many seconds without."""
+    return 1.0 + _SLOWER * seconds
+
+
+def _ran_changed(
+    items: list[pytest.Item], seconds: dict[str, float], path: Path, mutant: Mutant, functions: list[FunctionType]
+) -> Result:
     if not functions:
         return Result(stopped="nothing: it is not there once the module is imported")
     codes = _codes(compile(mutant.tree(), str(path), "exec", dont_inherit=True))
     new = {code.co_firstlineno: code for code in codes if code.co_qualname == mutant.outermost}
     for function in functions:
         function.__code__ = new[function.__code__.co_firstlineno]
-    return _ran(items, stop=True)
+    return _ran(items, lambda name: _most(seconds[name]), stop=True)
 
 
 def _functions(paths: set[Path]) -> dict[tuple[Path, str], list[FunctionType]]:
@@ -106,8 +112,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _ran(items: list[pytest.Item], stop: bool, longest: float = 0.0) -> Result:
-    """Run tests; `stop` at the first that fails. One that takes `longest` seconds fails; 0 means that none does."""
+def _ran(items: list[pytest.Item], longest: Callable[[str], float], stop: bool) -> Result:
+    """Run tests; one that takes the `longest` for its name fails. `stop` at the first that does."""
     result = Result()
     watcher = _Watcher(result, longest)
     items[0].config.pluginmanager.register(watcher)
@@ -125,13 +131,13 @@ def _too_long(number: int, frame: object) -> NoReturn:
 class _Watcher:
     """Notes how tests go."""
 
-    def __init__(self, result: Result, longest: float) -> None:
+    def __init__(self, result: Result, longest: Callable[[str], float]) -> None:
         self._result, self._longest = result, longest
         signal.signal(signal.SIGALRM, _too_long)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self) -> Iterator[None]:
-        signal.setitimer(signal.ITIMER_REAL, self._longest, _AGAIN)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        signal.setitimer(signal.ITIMER_REAL, self._longest(item.nodeid), _AGAIN)
         try:
             yield
         finally:

@@ -379,7 +379,7 @@ def test_what_is_paid_back_fills_no_more_than_the_depth() -> None:
     bucket.refund(2e6)
     assert bucket.admitted == 1e6
     assert paused(bucket, depth_of(1e6) + 1e5)[0] == pytest.approx(0.1)
-    bucket, clock = virtual(1e6)
+    bucket, _ = virtual(1e6)
     bucket.acquire(1e6)
     bucket.refund(1e4)
     assert paused(bucket, 1e4 + 1e5)[0] == pytest.approx(0.1)  # and no more than was paid

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.kernels.arrays import Floats, Ints
+from penstock.policies.sharing import rounds
 from penstock.policies.sharing.rounds import share_out
 from reference import rounds as slow
 from reference.machine_shares import Shared, allocate, moment_of, operation
@@ -138,3 +140,120 @@ def test_a_policy_that_idles_on_purpose_keeps_its_rest() -> None:
 def test_a_flow_that_crosses_nothing_has_all_that_it_can_use() -> None:
     limit = np.array([3.0])
     assert share_out(np.zeros((1, 1)), np.array([1.0]), limit, limit, np.zeros(1), asking([])) == [3.0]  # type: ignore[arg-type]
+
+
+# --- each step by itself, with numbers: see `make mutate`
+
+ONE, OTHER, BOTH = [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]
+
+
+def shares(*flows: list[float]) -> Floats:
+    """Of two resources, what a unit of each flow takes."""
+    return np.array(flows).T
+
+
+def gains(share: Floats, room: list[float], able: list[float], limit: float = 10.0) -> list[bool]:
+    return rounds._can_gain(share, np.array(room), np.full(len(able), limit), np.array(able)).tolist()
+
+
+def test_who_can_gain() -> None:
+    share = shares(ONE, OTHER, BOTH, [0.0, 0.0], [0.5, 0.0])
+    assert gains(share, [5.0, 5.0], [5.0] * 5) == [True, True, True, False, True]  # one crosses nothing
+    assert gains(share, [5.0, 0.0], [5.0] * 5) == [True, False, False, False, True]  # room is needed everywhere
+    assert gains(share, [5.0, 5.0], [0.0, 5.0, 0.0, 5.0, 5.0]) == [False, True, False, False, True]
+    assert gains(shares(ONE), [1e-8, 0.0], [5.0]) == [False] and gains(shares(ONE), [3e-8, 0.0], [5.0]) == [True]
+    assert gains(shares([0.25, 0.0]), [0.5e-8, 0.0], [5.0]) == [True]  # a quarter of it is enough
+    assert gains(shares(ONE), [5.0, 0.0], [1e-8]) == [False] and gains(shares(ONE), [5.0, 0.0], [3e-8]) == [True]
+
+
+def test_what_resources_grant() -> None:
+    asked: list[tuple[int, list[int], list[float], float]] = []
+
+    def ask(k: int, flows: Ints, limit: Floats, room: float, had: Floats) -> Floats:
+        asked.append((k, flows.tolist(), limit.tolist(), room))
+        return np.minimum(limit, room / flows.size)
+
+    share = shares(ONE, BOTH, [0.5, 0.0], OTHER)
+    flows, limit = np.array([True, True, True, False]), np.array([9.0, 8.0, 6.0, 7.0])
+    found = rounds._grants(share, np.array([6.0, 0.5]), limit, flows, np.zeros(4), ask)
+    assert asked == [(0, [0, 1, 2], [9.0, 8.0, 3.0], 6.0), (1, [1], [8.0], 0.5)]
+    assert found.tolist() == [[2.0, 2.0, 4.0, np.inf], [np.inf, 0.5, np.inf, np.inf]]
+    asked.clear()
+    found = rounds._grants(share, np.array([-1.0, 0.0]), limit, flows, np.zeros(4), ask)
+    assert not asked and found.min(axis=0).tolist() == [0.0, 0.0, 0.0, np.inf]
+
+
+def settled(grants: list[list[float]], able: float = 9.0, open_flows: tuple[bool, ...] = (True, True, True)) -> Any:
+    """Of three flows: the first on one resource, the second on both, the third on the other."""
+    table, most = np.array(grants), np.full(3, able)
+    least = np.minimum(table.min(axis=0), most)
+    return rounds._settled(
+        shares(ONE, BOTH, OTHER), table, least, np.full(3, 10.0), most, np.array(open_flows)
+    ).tolist()
+
+
+def test_flows_of_a_resource_that_grants_each_its_least_are_settled() -> None:
+    inf = np.inf
+    assert settled([[4.0, 4.0, inf], [inf, 6.0, 3.0]]) == [True, True, False]
+    assert settled([[4.0, 4.0, inf], [inf, 4.0, 3.0]]) == [True, True, True]
+    assert settled([[4.0, 4.0, inf], [inf, 4.0 + 0.9e-8, 3.0]]) == [True, True, True]  # rounding, of the limit
+    assert settled([[4.0, 4.0, inf], [inf, 4.0 + 2e-8, 3.0]]) == [True, True, False]
+    # What one can use is granted, though its resource waits for another flow.
+    assert settled([[4.0, 5.0, inf], [inf, 4.0, 5.0]], able=5.0) == [False, True, True]
+    assert settled([[9.0, 5.0, inf], [inf, 4.0, 5.0]], able=9.0) == [True, True, True]
+    # Who is frozen has no say.
+    assert settled([[4.0, inf, inf], [inf, inf, 5.0]], open_flows=(True, False, True)) == [True, False, True]
+    assert settled([[4.0, 5.0, inf], [inf, 4.0, 6.0]], able=5.0, open_flows=(True, True, False))[2] is False
+
+
+def test_who_is_worst_off() -> None:
+    def worst(least: list[float], limit: list[float], posted: list[float], there: list[bool]) -> int:
+        return rounds._worst_off(np.array(least), np.array(limit), np.array(posted), np.array(there))
+
+    everyone = [True] * 3
+    assert worst([2.0, 3.0, 4.0], [10.0, 20.0, 40.0], [0, 0, 0], everyone) == 2  # a tenth
+    assert worst([2.0, 3.0, 4.0], [10.0, 20.0, 40.0], [0, 0, 0], [True, True, False]) == 1
+    assert worst([1.0, 1.0, 1.0], [10.0, 10.0, 10.0], [1, 3, 2], everyone) == 1  # who posted last
+    assert worst([1.0, 1.0, 1.0], [10.0, 10.0, 10.0], [3, 3, 2], everyone) == 1  # then the last
+    assert worst([1.0, 1.0 + 0.9e-8, 2.0], [10.0, 10.0, 10.0], [1, 2, 3], everyone) == 1  # alike
+    assert worst([1.0, 1.0 + 2e-8, 2.0], [10.0, 10.0, 10.0], [1, 2, 3], everyone) == 0
+
+
+def test_what_a_circle_leaves_is_offered_again_on_top_of_what_was_given() -> None:
+    """On one resource the first flow goes first, on the other the second."""
+    asked: list[tuple[int, list[int], list[float], float, list[float]]] = []
+
+    def ask(k: int, flows: Ints, limit: Floats, room: float, had: Floats) -> Floats:
+        asked.append((k, flows.tolist(), limit.tolist(), room, had.tolist()))
+        given, left = np.zeros(flows.size), room
+        for i in range(flows.size) if k == 0 else reversed(range(flows.size)):
+            given[i] = min(left, limit[i])
+            left -= given[i]
+        return given
+
+    limit = np.array([10.0, 10.0])
+    rates = share_out(shares(BOTH, BOTH), np.array([12.0, 13.0]), limit, limit, np.array([2.0, 1.0]), ask)
+    # First round: x gives 10 and 2, y 3 and 10; the least are 3 and 2. The second has less, is frozen, and the first
+    # then gets all that it can use. Of the first resource nothing is left.
+    assert rates.tolist() == [10.0, 2.0]
+    assert asked[:2] == [(0, [0, 1], [10.0, 10.0], 12.0, [0.0, 0.0]), (1, [0, 1], [10.0, 10.0], 13.0, [0.0, 0.0])]
+    assert asked[2:4] == [(0, [0], [10.0], 10.0, [0.0, 2.0]), (1, [0], [10.0], 11.0, [0.0, 2.0])]
+    assert len(asked) == 4
+
+
+def test_a_second_pass_goes_by_what_is_left() -> None:
+    """Both resources give each flow half of its limit the first time; that waits in a circle, and leaves room."""
+    asked: list[tuple[int, list[float], float, list[float]]] = []
+
+    def ask(k: int, flows: Ints, limit: Floats, room: float, had: Floats) -> Floats:
+        asked.append((k, limit.tolist(), room, had.tolist()))
+        if had.any() or flows.size == 1:
+            return np.minimum(limit, room / flows.size)
+        return np.array([1.0, 4.0]) if k == 0 else np.array([4.0, 2.0])
+
+    limit, able = np.array([10.0, 10.0]), np.array([9.0, 8.0])
+    rates = share_out(shares(BOTH, BOTH), np.array([20.0, 20.0]), limit, able, np.zeros(2), ask)
+    # 1 and 2 at first, a circle: the first is frozen at 1, the second then has all that it can use. In the next pass
+    # the first may have 9 more of its limit, of the 11 that are left, and is able to use 8 of them.
+    assert rates.tolist() == [9.0, 8.0]
+    assert asked[-2:] == [(0, [9.0], 11.0, [1.0, 8.0]), (1, [9.0], 11.0, [1.0, 8.0])]
