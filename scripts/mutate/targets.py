@@ -11,6 +11,9 @@ PACKAGE = ROOT / "src" / "penstock"
 _ENGINE = ("tests/engine/test_rows.py", "tests/engine/link", "tests/engine/targets", "tests/policies/sharing")
 _ORDERS = ("tests/engine/link", "tests/policies/sharing", "tests/live/core/test_decisions.py")
 _MACHINE = ("tests/engine/machine",)
+_ALLOCATION = ("tests/policies/allocation",)
+_PLACEMENT = ("tests/policies/placement",)
+_MAPPING = ("tests/policies/mapping",)
 _CORE = ("tests/live/core",)
 _MEMBER = ("tests/client/test_member.py", "tests/client/test_member_rules.py", "tests/client/test_phases.py")
 _BUCKET = ("tests/client/test_bucket.py",)
@@ -28,6 +31,21 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "policies/sharing/order.py": _ORDERS,
     "policies/sharing/exclusive.py": _ORDERS,
     "policies/sharing/turns.py": _ORDERS,
+    "policies/allocation/demand.py": _ALLOCATION,
+    "policies/allocation/mckp.py": _ALLOCATION,
+    "policies/allocation/presence.py": _ALLOCATION,
+    "policies/allocation/static.py": _ALLOCATION,
+    "policies/allocation/steps.py": _ALLOCATION,
+    "policies/allocation/tcpu.py": _ALLOCATION,
+    "policies/allocation/tcpu_in_time.py": _ALLOCATION,
+    "policies/placement/greedy_clairvoyant.py": _PLACEMENT,
+    "policies/mapping/backfill.py": _MAPPING,
+    "policies/mapping/easy.py": _MAPPING,
+    "policies/mapping/longest_first.py": _MAPPING,
+    "policies/mapping/packs.py": _MAPPING,
+    "policies/mapping/waiting_packs.py": _MAPPING,
+    "kernels/heap.py": ("tests/kernels/test_heap.py",),
+    "kernels/tournament.py": ("tests/kernels/test_tournament.py",),
     "live/core/charges.py": _CORE,
     "live/core/dispatch.py": _CORE,
     "live/core/apply/operations.py": _CORE,
