@@ -85,4 +85,4 @@ def test_those_that_stop_at_one_level_stop_together() -> None:
     assert alone(paths, [4, 4 * (1 + 1e-12)], [1, 1, 1], [9, 9, 9]) == pytest.approx([2.0, 2.0, 2.0])
     assert alone(paths, [5, 4], [1, 1, 1], [2, 9, 9]) == pytest.approx([2.0, 3.0, 2.0])
     assert alone([[(0, 1.0)], [(0, 1.0)]], [0, 0], [1, 1], [9, 9]) == [0.0, 0.0]
-    assert alone([[(0, 1.0)], [(1, 1.0)]], [0, 5], [1, 1], [9, 9]) == [0.0, 5.0]  # and the other rises on
+    assert alone([[(0, 1.0)], [(1, 1.0)]], [0, 5], [1, 1], [2, 9]) == [0.0, 5.0]  # and the other rises on
