@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -24,6 +25,16 @@ def test_entries_come_out_by_time_each_with_its_application(count: int) -> None:
         pop(times, applications, size)
     assert [time for time, _ in taken] == sorted(time for time, _ in entries)
     assert sorted(taken) == sorted(entries)
+
+
+def test_every_order_of_five_times_comes_out_sorted() -> None:
+    for order in permutations(range(5)):
+        times, applications = np.zeros(5), np.zeros(5, np.int64)
+        for size, number in enumerate(order):
+            push(times, applications, size, float(number), number)
+        for size in range(5, 0, -1):
+            assert (times[0], applications[0]) == (5 - size, 5 - size)
+            pop(times, applications, size)
 
 
 def test_what_lies_behind_the_heap_is_left_alone() -> None:

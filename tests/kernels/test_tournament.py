@@ -63,3 +63,11 @@ def test_taking_the_first_again_and_again_sorts(values):
         taken.append((values[leaf], leaf))
         put(tree, leaf, inf)
     assert taken == sorted((time, leaf) for leaf, time in enumerate(values) if time < inf)
+
+
+@pytest.mark.parametrize("leaf", range(4))
+def test_all_nodes_are_found_anew(leaf):
+    tree = empty_tree(4)
+    put_one(tree, leaf, 1.0, True)
+    settle(tree)
+    assert (first(tree), tree[1]) == (leaf, 1.0)

@@ -241,7 +241,23 @@ def test_what_a_circle_leaves_is_offered_again_on_top_of_what_was_given() -> Non
     assert len(asked) == 4
 
 
-def test_a_second_pass_goes_by_what_is_left() -> None:
+def test_what_a_policy_leaves_idle_is_offered_again_only_after_a_circle() -> None:
+    """The first resource gives away half of what it has, the other goes by the order of its flows."""
+
+    def ask(k: int, flows: Ints, limit: Floats, room: float, had: Floats) -> Floats:
+        if k == 0:
+            return np.minimum(limit, 0.5 * room / flows.size)
+        given = np.minimum(limit, room - np.concatenate([[0.0], np.cumsum(limit)[:-1]]))
+        return np.maximum(0.0, given)
+
+    limit = np.full(3, 10.0)
+    # The third has nothing at first, but the second leaves 8 of the other resource.
+    rates = share_out(shares(ONE, BOTH, OTHER), np.array([8.0, 10.0]), limit, limit, np.zeros(3), ask)
+    assert rates.tolist() == [2.0, 2.0, 8.0]
+
+
+@pytest.mark.parametrize("first", [1.0, 0.0])
+def test_a_second_pass_goes_by_what_is_left(first: float) -> None:
     """Both resources give each flow half of its limit the first time; that waits in a circle, and leaves room."""
     asked: list[tuple[int, list[float], float, list[float]]] = []
 
@@ -249,11 +265,11 @@ def test_a_second_pass_goes_by_what_is_left() -> None:
         asked.append((k, limit.tolist(), room, had.tolist()))
         if had.any() or flows.size == 1:
             return np.minimum(limit, room / flows.size)
-        return np.array([1.0, 4.0]) if k == 0 else np.array([4.0, 2.0])
+        return np.array([first, 4.0]) if k == 0 else np.array([4.0, 2.0])
 
     limit, able = np.array([10.0, 10.0]), np.array([9.0, 8.0])
     rates = share_out(shares(BOTH, BOTH), np.array([20.0, 20.0]), limit, able, np.zeros(2), ask)
-    # 1 and 2 at first, a circle: the first is frozen at 1, the second then has all that it can use. In the next pass
-    # the first may have 9 more of its limit, of the 11 that are left, and is able to use 8 of them.
+    # 1 or 0, and 2, a circle: the first is frozen, the second then has all that it can use. In the next pass the first
+    # may have the rest of its limit, of what is left, and is able to use 1 less.
     assert rates.tolist() == [9.0, 8.0]
-    assert asked[-2:] == [(0, [9.0], 11.0, [1.0, 8.0]), (1, [9.0], 11.0, [1.0, 8.0])]
+    assert asked[-2:] == [(k, [10.0 - first], 12.0 - first, [first, 8.0]) for k in range(2)]
