@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -203,6 +204,31 @@ def test_tcpu_on_profiles_that_go_up_and_down() -> None:
         ]
         document: Document = {"platform": {"targets": 5}, "applications": jobs}
         assert decided("tcpu", document) == tcpu(document)
+
+
+def test_tcpu_in_time_on_profiles_that_go_up_and_down() -> None:
+    """The same with jobs that come and go: whose step fits depends on who is there."""
+    draw = random.Random(7)
+    for _ in range(40):
+        jobs = [
+            {
+                "name": f"a{i}",
+                "nodes": draw.choice([1, 10, 100]),
+                "release": draw.choice([0, 1, 2.5, draw.uniform(0, 5)]),
+                "profile": {n: draw.uniform(0.5, 4) for n in range(1, draw.randint(2, 6))},
+                "phases": [{"compute": 1.0}, {"write": draw.uniform(0.2, 1)}],
+            }
+            for i in range(draw.randint(3, 7))
+        ]
+        document: Document = {"platform": {"targets": 3}, "applications": jobs}
+        assert decided("tcpu", document) == tcpu(document)
+
+
+def test_a_transfer_takes_longer_on_a_target_that_is_too_slow() -> None:
+    app = {"name": "a", "profile": {1: 4.0, 2: 6.0}, "phases": [{"write": 12.0}]}
+    demand = replace(demand_of({"platform": {"targets": 3}, "applications": [app]}), limit=np.array([np.inf, 3.0, 2.0]))
+    assert demand.transfer_on(0, np.arange(3)).tolist() == [3.0, 4.0, 6.0]  # 12 at 4, at 3, at 2
+    assert demand.transfer_on(1, np.arange(3)).tolist() == [2.0, 2.0, 3.0]  # 3 on each of two, and 2 on the slow one
 
 
 def test_a_crowded_hour_freezes_nobody_elsewhere() -> None:
