@@ -209,18 +209,18 @@ def test_tcpu_on_profiles_that_go_up_and_down() -> None:
 def test_tcpu_in_time_on_profiles_that_go_up_and_down() -> None:
     """The same with jobs that come and go: whose step fits depends on who is there."""
     draw = random.Random(7)
-    for _ in range(40):
+    for _ in range(60):
         jobs = [
             {
                 "name": f"a{i}",
                 "nodes": draw.choice([1, 10, 100]),
-                "release": draw.choice([0, 1, 2.5, draw.uniform(0, 5)]),
-                "profile": {n: draw.uniform(0.5, 4) for n in range(1, draw.randint(2, 6))},
-                "phases": [{"compute": 1.0}, {"write": draw.uniform(0.2, 1)}],
+                "release": draw.choice([0, 1, 2.5, draw.uniform(0, 4)]),
+                "profile": {n: draw.uniform(0.5, 1.5) * n for n in sorted(draw.sample(range(1, 7), 4))},
+                "phases": [{"compute": 2.0}, {"write": draw.uniform(0.5, 3)}],
             }
-            for i in range(draw.randint(3, 7))
+            for i in range(draw.randint(3, 9))
         ]
-        document: Document = {"platform": {"targets": 3}, "applications": jobs}
+        document: Document = {"platform": {"targets": 6}, "applications": jobs}
         assert decided("tcpu", document) == tcpu(document)
 
 
