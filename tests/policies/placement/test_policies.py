@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,22 @@ def test_random_numbers_and_random_places_have_nothing_to_do_with_each_other() -
         if allotment.applications[0].count == 1
     }
     assert single == {(0,), (1,), (2,), (3,)}
+
+
+def on_slow_targets(profile: dict[int, float], limit: list[float], jobs: int) -> list[int]:
+    """Where jobs alike go, one after the other: 3 s of compute, and 1 s of I/O on targets that are fast enough."""
+    phases = [{"compute": 3.0}, {"write": max(profile.values())}]
+    apps = [{"name": f"j{i}", "profile": profile, "phases": phases} for i in range(jobs)]
+    demand = demand_of({"platform": {"targets": len(limit)}, "applications": apps})
+    demand = replace(demand, limit=np.array(limit))
+    return find("greedy-clairvoyant").decide(demand, np.arange(jobs), np.random.default_rng(0)).tolist()
+
+
+def test_a_slow_target_is_more_stressed_by_the_same_transfer() -> None:
+    # Alone they would carry 6/9, 1/4 and 2/5. The second is lightest until it carries 2/4, which is more than what the
+    # first would carry beyond the least, 6/9 - 1/4.
+    assert on_slow_targets({1: 6.0}, [1.0, np.inf, 3.0], 4) == [1, 2, 1, 0]
+
+
+def test_a_target_is_slow_against_what_goes_to_it_alone() -> None:
+    assert on_slow_targets({2: 12.0}, [6.0, 6.0, np.inf], 1) == [0, 1]
