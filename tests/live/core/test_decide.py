@@ -78,7 +78,7 @@ def test_in_later_rounds_all_that_one_could_use_is_shown_or_what_is_left_if_that
     def granted(limit: list[float], room: float) -> list[float]:
         asked.clear()
         rates = decider._granted(decider.policy, state, shown, np.array([0, 1]), np.array(limit), room, np.zeros(2), [])
-        return rates.tolist()  # type: ignore[no-any-return]
+        return rates.tolist()
 
     assert granted([30.0, 40.0], 50.0) == [30.0, 0.0] and asked == [[30.0, 40.0]]
     assert granted([30.0, 60.0], 50.0) == [30.0, 0.0] and asked == [[30.0, 60.0]]
@@ -190,7 +190,8 @@ def test_what_is_remembered_may_be_no_number_at_times() -> None:
     decider, state = talk.core.decider, talk.state
     state.memory.width, state.memory.numbers = 1, {"all": np.array([nan, nan, 1.0])}
     notes[:] = [nan, 5.0, nan]
-    [shown], changes = decider._shown(state, np.zeros(3)), []
+    [shown] = decider._shown(state, np.zeros(3))
+    changes: list[decide.Change] = []
     decider._answer(decider.policy, state, "all", shown.view, changes)
     assert [index for _, index, _ in changes] == [1, 2] and changes[0] == ("all", 1, 5.0)
 

@@ -37,7 +37,7 @@ class Desk:
             limit_on=lambda route: CAPACITY,
             able=lambda member, most: min(most, self.able.get(member, inf)),
         )
-        self.dispatch = Dispatch(self.state, self._grant)
+        self.dispatch: Any = Dispatch(self.state, self._grant)  # type: ignore[arg-type]
         self.dispatch.unpaced = False
 
     def _grant(self, member: Member, rate: float) -> None:
@@ -71,7 +71,7 @@ class Desk:
     def decided(self, *members: Member) -> None:
         """As if these rows had changed."""
         rates = [(each.app.number, *each.op.route.key, 0.0) for each in members if each.op is not None]
-        self.dispatch.decided(SimpleNamespace(rates=rates))  # type: ignore[arg-type]
+        self.dispatch.decided(SimpleNamespace(rates=rates))
 
 
 COLUMNS = ("wanted", "exact", "rate")
