@@ -131,3 +131,35 @@ def test_narrow_jobs_do_not_keep_a_wide_one_waiting():
 def test_the_start_is_spread_over_the_nodes():
     machine = Machine([8] * 4, [4, 2, 2, 4], [1] * 4, ROOM, 2)
     assert backfill.plain(machine.view([0, 1], 0.0, sensitivity=1.5)) == [(0, 0), (3, 1), (1, 0), (2, 1)]
+
+
+def two_that_run():
+    """For 10 and 20 s on 2 and 3 of 8 processors, half an I/O node each; four that wait; a second node is empty."""
+    machine = Machine([10, 20, 30, 5, 50, 50], [5, 10, 30, 0, 0, 5], [2, 3, 4, 8, 1, 1], 8, 2)
+    machine.begin([(0, 0), (1, 0)], 0.0)
+    return Backfill(machine.view([0, 1], 1.0), 1.5)
+
+
+def test_when_a_job_could_start_if_others_end_as_announced():
+    fill = two_that_run()
+    assert fill._opening(2, 0, 1.0) == (2, 0, 10.0, 3, 0.5)  # then 7 processors and a demand of 1.5
+    assert fill._opening(3, 0, 1.0) == (3, 0, 20.0, 0, 0.0)  # all processors
+    assert fill._opening(2, 0, 15.0) == (2, 0, 15.0, 3, 0.5)  # the first is late
+    assert fill._opening(4, 0, 1.0) == (4, 0, 1.0, 5, 1.0)  # now
+    assert fill._promise(2, 1.0) == (2, 1, 1.0, 0, 0.0)  # where it can start first
+
+
+def test_who_may_pass_a_promise():
+    fill = two_that_run()
+    promise = fill._opening(2, 0, 1.0)
+    assert fill._harmless(np.array([3, 4, 5]), promise, 1.0).tolist() == [True, True, False]  # over, beside, too much
+    assert fill._kept(promise, 3, 0, 1.0) == fill._kept(promise, 5, 1, 1.0) == promise
+    assert fill._kept(promise, 5, 0, 1.0) == (2, 0, 10.0, 4, 0.6)
+    assert fill._kept(None, 5, 0, 1.0) is None
+    assert fill._hopeful(np.array([2, 3, 4, 5]), np.array([0]), promise, 1.0).tolist() == [False, False, True, False]
+    assert fill._hopeful(np.array([2, 3, 4, 5]), np.array([0, 1]), promise, 1.0).tolist() == [True] * 4
+
+
+def test_the_queue_goes_by_time_processor_time_and_io():
+    # 4 + 4·8/8 + 4 = 12 against 10 + 10/8 = 11.25.
+    assert Backfill(Machine([10, 4], [0, 4], [1, 8], 8, 1).view([0], 0.0), 1.5).queue.tolist() == [1, 0]
