@@ -213,6 +213,14 @@ def test_a_policy_without_a_memory_is_shown_none() -> None:
     assert set(sizes) == {0}
 
 
+def test_within_the_part_of_a_user_nobody_can_use_more_than_before() -> None:
+    talk = Talk(shares=())
+    peers = [talk.join(job, uid=uid, cap=cap) for job, uid, cap in (("a", 1, 10.0), ("b", 1, 100.0), ("c", 2, 100.0))]
+    talk.step(*(peer.a_post(1e9) for peer in peers))
+    talk.quiet()
+    assert [peer.rate for peer in peers] == pytest.approx([50 * 10 / 60, 50 * 50 / 60, 50])  # limits of 10 and 50
+
+
 # --- floors
 
 
@@ -255,6 +263,16 @@ def test_a_floor_that_is_met_only_because_it_is_set_aside_stays(monkeypatch: pyt
         rates[view.application == 0] = first
 
     assert above_floors(policy, [10.0, 0.0], monkeypatch) == ([10.0, 80.0], [10.0, 0.0])
+
+
+def test_all_floors_must_be_met_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With 80 to share both have 10, their floors; with 100 the second would have 5.
+    def policy(view: Any, rates: Any) -> None:
+        second = 10.0 if view.capacity < 100.0 else 5.0
+        for row, place in enumerate(view.application):
+            rates[row] = {0: 10.0, 1: second}.get(int(place), view.capacity - 10.0 - second)
+
+    assert above_floors(policy, [10.0, 10.0, 0.0], monkeypatch) == ([10.0, 10.0, 60.0], [10.0, 10.0, 0.0])
 
 
 def test_no_floor_is_above_what_one_can_use() -> None:

@@ -218,6 +218,15 @@ def test_one_that_is_paced_again_gets_what_others_leave() -> None:
     assert list(desk.dispatch.waiting) == [member] and not desk.dispatch.unpaced
 
 
+def test_one_of_several_members_may_be_paced_again() -> None:
+    desk = Desk(0.0)
+    first, second = desk.add(30.0, 60.0, members=2)
+    free(second, CAPACITY)
+    desk.dispatch.unpaced = True
+    desk.decided()
+    assert desk.told == [(0, 30.0)] and (first.charge, second.rate) == (30.0, 30.0)
+
+
 def test_two_that_are_paced_again_share_what_others_leave() -> None:
     desk = Desk(-130.0)  # 100 of each, and 30 of others
     one, other = desk.add(0.0, 50.0), desk.add(0.0, 50.0)

@@ -160,6 +160,14 @@ def test_who_may_pass_a_promise():
     assert fill._hopeful(np.array([2, 3, 4, 5]), np.array([0, 1]), promise, 1.0).tolist() == [True] * 4
 
 
+def test_of_several_nodes_the_one_with_most_room_gives_hope():
+    fill = two_that_run()
+    promise = fill._opening(2, 0, 1.0)
+    fill._take(4, 1, 1.0)  # on 1 processor, without I/O
+    assert fill._hopeful(np.array([2, 5]), np.array([0, 1]), promise, 1.0).tolist() == [True, True]
+    assert fill._over_by(11.0, np.array([0, 1]), 1.0).tolist() == [True, False]  # in 10 s, just then
+
+
 def test_the_queue_goes_by_time_processor_time_and_io():
     # 4 + 4·8/8 + 4 = 12 against 10 + 10/8 = 11.25.
     assert Backfill(Machine([10, 4], [0, 4], [1, 8], 8, 1).view([0], 0.0), 1.5).queue.tolist() == [1, 0]
