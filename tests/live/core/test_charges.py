@@ -294,6 +294,11 @@ def test_one_that_goes_unpaced_is_charged_with_the_most_it_could_use_since() -> 
     assert member.revs[7, 2] == 25.0 and member.charge == 30.0
     charges.unpaced(member, (7, 2), 15.0)
     assert member.revs[7, 2] == 25.0
+    other = one(revs={(7, 2): 20.0}, free=(7, 2), charge=20.0)
+    charges.unpaced(other, (7, 2), 45.0)
+    assert other.charge == 45.0
+    charges.release(other)
+    assert other.free is None
     charges.ack(member, (7, 2), 20.0)
     assert member.free == (7, 2) and member.charge == 25.0  # this is the one by which it goes unpaced
     charges.grant(member, (7, 3), 5.0, free=False)

@@ -52,6 +52,14 @@ def test_less_than_a_byte_is_shown_as_what_it_is() -> None:
     assert seen[-1]["remaining"] == [0.5]
 
 
+def test_nobody_is_asked_about_a_resource_that_has_nothing_to_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk = Talk()
+    talk.join("a").post()
+    for left, shown in [(0.5, 1), (0.0, 0), (-1.0, 0)]:
+        monkeypatch.setattr(type(talk.state), "grantable", lambda state, k, left=left: left)
+        assert len(talk.core.decider._shown(talk.state, np.zeros(1))) == shown
+
+
 def test_one_that_should_be_done_is_shown_with_a_millisecond_to_go() -> None:
     seen: list[Seen] = []
     talk = Talk(alike(seen), lease=100.0)
@@ -228,14 +236,16 @@ def above_floors(policy: Any, floors: list[float], monkeypatch: pytest.MonkeyPat
     """What the policy wants for jobs with these floors, of 100, and the floors that were set aside."""
     talk = Talk(policy)
     talk.step(*(talk.join(f"j{n}").a_post(1e6) for n in range(len(floors))))
-    monkeypatch.setattr(decide, "_floors", lambda state: np.array(floors))
-    answer = talk.core.decider._above_floors(talk.core.decider.policy, talk.state)
+    with monkeypatch.context() as patch:
+        patch.setattr(decide, "_floors", lambda state: np.array(floors))
+        answer = talk.core.decider._above_floors(talk.core.decider.policy, talk.state)
     return answer.wanted.tolist(), answer.floors.tolist()
 
 
 def test_a_floor_that_is_just_met_is_not_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     # Of 80 each of four would have 20, as much as the floor.
     assert above_floors(alike([]), [20.0, 0.0, 0.0, 0.0], monkeypatch) == ([25.0] * 4, [0.0] * 4)
+    assert above_floors(alike([]), [0.5, 0.0], monkeypatch) == ([50.0] * 2, [0.0] * 2)
 
 
 def test_nor_is_one_that_is_just_met_without_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,13 @@ def test_what_it_is_charged_with_already_needs_no_room() -> None:
     assert desk.told == [(0, 25.0)]
 
 
+def test_without_room_nobody_is_told_what_it_is_charged_with() -> None:
+    desk = Desk(0.0)
+    desk.wait(desk.add(10.0, 50.0, charge=40.0))
+    desk.dispatch.hand_out()
+    assert desk.told == []
+
+
 def test_where_more_is_charged_than_there_is_nobody_is_raised() -> None:
     desk = Desk(-5.0)
     desk.wait(desk.add(10.0, 50.0, charge=60.0))
@@ -279,6 +286,17 @@ def test_a_rate_is_split_by_what_each_has_left() -> None:
     }
     desk.able[second] = 20.0
     assert desk.dispatch._split(first.row) == {first: 40.0, second: 20.0}
+
+
+def test_a_split_is_that_of_this_turn() -> None:
+    desk = Desk(100.0)
+    first, second = desk.add(30.0, 60.0, members=2)
+    desk.decided(first)
+    desk.dispatch.hand_out()  # nobody waits
+    first.op.done = 500.0
+    desk.wait(second)
+    desk.dispatch.hand_out()
+    assert desk.told == [(0, 40.0)]
 
 
 def test_one_that_should_be_done_counts_a_little() -> None:
