@@ -156,6 +156,10 @@ def test_increases_of_less_than_a_byte_count_as_well() -> None:
     desk.wait(desk.add(0.25, 0.75))
     desk.dispatch.hand_out()
     assert desk.told == [(0, 0.75)] and not desk.dispatch.waiting
+    desk = Desk(0.6)
+    desk.wait(desk.add(0.0, 1.0))
+    desk.dispatch.hand_out()
+    assert desk.told == [(0, 0.6)]
 
 
 def test_who_has_gone_or_has_enough_waits_no_more() -> None:

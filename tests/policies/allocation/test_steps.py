@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from as_python import as_python
+from penstock.policies.allocation import tcpu_in_time
 from penstock.policies.allocation.steps import next_step
 
 inf = np.inf
@@ -29,3 +32,12 @@ def test_the_first_that_fits_and_loses_nothing(
     cpu_load: list[float], now: int, load: float, found: tuple[int, float, float]
 ) -> None:
     assert as_python(next_step)(np.array(STRESS), np.array(cpu_load, float), now, 3, load) == found
+
+
+@pytest.mark.parametrize(
+    ("instant", "place"), [(0, 0), (2, 0), (3, 1), (4, 1), (5, 2), (8, 2), (9, 5), (11, 5), (12, 6)]
+)
+def test_the_first_that_may_still_run_at_an_instant(instant: int, place: int) -> None:
+    """By start, the last ends so far are 3, 5, 9, 9, 9 and 12."""
+    climb = SimpleNamespace(reach=np.array([3, 5, 9, 9, 9, 12]))
+    assert as_python(tcpu_in_time._first_reaching)(climb, instant) == place
