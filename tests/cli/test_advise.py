@@ -27,7 +27,7 @@ def test_a_week_from_table_and_sacct_to_a_page(penstock, site: Path) -> None:
         "advise", "segments.csv", "--slurm", "sacct.txt", "--bandwidth", "20GB/s", "--node-bandwidth", "1GB/s",
         *FEW, "--html", "week.html", "--json",
     )  # fmt: skip
-    assert (answer.code, answer.err) == (0, "")
+    assert (answer.code, [line for line in answer.err.splitlines() if " left" not in line]) == (0, [])  # a busy machine
     found = json.loads(answer.out)
     assert found["data"]["days"] == 4
     assert found["data"]["node_hour_coverage"] == pytest.approx(1.0)
@@ -96,7 +96,7 @@ def test_real_logs_and_accounting_in_one_command(penstock, shared_data: Path) ->
     if find_spec("darshan") is None:
         pytest.skip("the darshan wheel is not installed (penstock[traces])")
     answer = penstock("advise", str(shared_data / "darshan"), "--html", "week.html", *FEW, "--json")
-    assert (answer.code, answer.err) == (0, "")
+    assert (answer.code, [line for line in answer.err.splitlines() if " left" not in line]) == (0, [])  # a busy machine
     found = json.loads(answer.out)
     assert found["data"]["jobs"] == 14
     assert found["policy"] is None
