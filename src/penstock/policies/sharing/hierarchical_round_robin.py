@@ -35,20 +35,13 @@ def blocks(foresight: Foresight, settings: Mapping[str, float]) -> Floats:
 
 def _in_blocks(foresight: Foresight) -> Ints:
     """Whose operation comes when."""
-    counts, reached = foresight.operations, _reached(foresight)
-    most = counts.max()
     # A block is a stack: who comes later here is served earlier, and the first closes the block.
-    order = ranked(-counts, -foresight.mean_work)
-    order = order[counts[order] > 0]
-    blocks, place = [np.empty(0, np.int64)], 0.0
-    for job in order:
-        if counts[job] == most:
-            blocks.append(np.arange(reached[job]))
-        else:
-            blocks.append(1 + _going_round(place % (most - 1), counts[job], most - 1, reached[job]))
-            place += counts[job]
-    heights = np.repeat(np.arange(order.size), reached[order])
-    return order[heights[np.lexsort([-heights, np.concatenate(blocks)])]]
+    order = ranked(-foresight.operations, -foresight.mean_work)
+    order = order[foresight.operations[order] > 0]
+    reached = _reached(foresight)[order]
+    heights = np.repeat(np.arange(order.size), reached)
+    place = np.arange(heights.size) - np.repeat(np.cumsum(reached) - reached, reached)  # among a job's operations
+    return order[heights[np.lexsort([-heights, _blocks(foresight.operations[order], heights, place)])]]
 
 
 def _reached(foresight: Foresight) -> Ints:
@@ -60,11 +53,16 @@ def _reached(foresight: Foresight) -> Ints:
     return reached
 
 
-def _going_round(place: float, count: float, room: float, reached: int) -> Ints:
-    """The first `reached` of `count` places from `place` on, where after `room` of them comes the first again."""
-    again = max(0.0, place + count - room)
-    onward = min(count - again, max(0.0, reached - again))
-    return np.concatenate([np.arange(min(again, reached)), np.arange(place, place + onward)]).astype(np.int64)
+def _blocks(counts: Floats, heights: Ints, place: Ints) -> Floats:
+    """The block of an operation, the `place`-th of the job at that height."""
+    longest = counts == counts.max(initial=0.0)
+    room = counts.max(initial=2.0) - 1.0  # all blocks but the first
+    others = np.where(longest, 0.0, counts)
+    first = (np.cumsum(others) - others) % room  # where the one before stopped
+    again = np.maximum(0.0, first + others - room)  # so many go round to the first of them, and come before the rest
+    spread = np.where(place < again[heights], place, first[heights] + place - again[heights])
+    found: Floats = np.where(longest[heights], place, 1.0 + spread)
+    return found
 
 
 @sharing("hierarchical-round-robin", source="P2 §3.2", prepare=blocks)
