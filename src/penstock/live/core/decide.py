@@ -7,6 +7,7 @@ is made, by fair-share if need be.
 
 from __future__ import annotations
 
+import itertools
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -222,7 +223,7 @@ class Decider:
             raise PolicyError(improper(policy, names, view, rates))
         if before.size:
             moved = np.flatnonzero((memory != before) & ~(np.isnan(memory) & np.isnan(before)))
-            changes += [(name, int(index), float(memory[index])) for index in moved]
+            changes += zip(itertools.repeat(name), moved.tolist(), memory[moved].tolist(), strict=False)
         return rates
 
 

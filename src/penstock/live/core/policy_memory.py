@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -34,11 +36,12 @@ class Memory:
         """Take in the changes of a decision; those of a policy with another width begin anew."""
         if width != self.width:
             self.clear(width)
-        for resource, index, number in changes:
+        for resource, noted in itertools.groupby(changes, key=itemgetter(0)):
             known = self.numbers.get(resource)
             if known is None or known.size < width * places:
                 known = self.numbers[resource] = self.of(resource, width, max(16, 2 * places))
-            known[index] = number
+            for _, index, number in noted:
+                known[index] = number
 
     def clear(self, width: int = 0) -> None:
         """Forget it all."""
