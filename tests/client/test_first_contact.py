@@ -295,8 +295,9 @@ def test_three_hundred_fresh_writers_stay_within_the_fallback_share(tmp_path: Pa
 
 
 WRITE = """
-import sys, time
-from penstock.client import io_phase
+import pathlib, sys, time
+from penstock.client import first_contact, io_phase
+first_contact.FOLDER = pathlib.Path(sys.argv[1])
 with io_phase(1e9) as phase:
     print("begun", flush=True)
     sys.stdin.readline()
@@ -309,10 +310,9 @@ print(phase.done, begin, end)
 
 
 def test_processes_of_one_node_share_one_rate(site: Path) -> None:
-    jobs = [
-        subprocess.Popen([sys.executable, "-c", WRITE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
+    """In a folder of their own: on this node there may be processes of other tests, with another site's rate."""
+    asked = [sys.executable, "-c", WRITE, str(site.parent)]
+    jobs = [subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     for job in jobs:
         assert job.stdout is not None and job.stdout.readline() == "begun\n"
     for job in jobs:
