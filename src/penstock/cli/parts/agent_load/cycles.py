@@ -67,6 +67,14 @@ class AgentFigures:
     rss_mb: float
 
 
+def _allow_files(need: int) -> None:
+    """That many open files at least; whoever may have more keeps that."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if now != resource.RLIM_INFINITY and need > now:
+        unlimited = most == resource.RLIM_INFINITY
+        resource.setrlimit(resource.RLIMIT_NOFILE, (need, most if unlimited else max(need, most)))
+
+
 def agent_load(load: AgentLoad, say: Callable[[str], None] = lambda text: None) -> AgentFigures:
     """Measure a controller of our own."""
     if not (0 <= load.real <= load.agents and 1 <= load.jobs <= load.agents and load.cycles >= 1):
@@ -74,8 +82,7 @@ def agent_load(load: AgentLoad, say: Callable[[str], None] = lambda text: None) 
             f"{load.agents} agents, {load.real} of them real, {load.jobs} jobs and {load.cycles} cycles are no load; "
             "there are at least as many agents as real ones and as jobs, and at least one cycle"
         )
-    need = 2 * load.agents + 500
-    resource.setrlimit(resource.RLIMIT_NOFILE, (need, max(need, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
+    _allow_files(2 * load.agents + 500)
     with tempfile.TemporaryDirectory(prefix="penstock-") as name:
         folder = Path(name)
         way = way_in(folder, "unix")
